@@ -235,15 +235,16 @@ def by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def total(part: Part, *small: Any) -> Any:
         starts = range(0, len(part.X), BLOCK) or (0,)
-        return reduce(add, (function(_rows_of(part, start), *small) for start in starts))
+        return reduce(add, (function(rows_of_part(part, start, start + BLOCK), *small) for start in starts))
 
     return total
 
 
-def _rows_of(part: Part, start: int) -> Part:
-    if start == 0 and len(part.X) <= BLOCK:
+def rows_of_part(part: Part, start: int, stop: int) -> Part:
+    """Return some rows of a partition."""
+    if start == 0 and len(part.X) <= stop:
         return part
-    X, y, weights = (None if values is None else values[start : start + BLOCK] for values in part[:3])
+    X, y, weights = (None if values is None else values[start:stop] for values in part[:3])
     return Part(X, y, weights, part.start + start, part.name)  # type: ignore[arg-type]
 
 

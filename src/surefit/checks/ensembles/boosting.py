@@ -32,8 +32,10 @@ from surefit.checks.labels import label_codes
 from surefit.core.catalog import Entry, register
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.guards.machine import cores
 from surefit.core.partitioned import Part, PartitionedRows, count_parts
 from surefit.core.sample import Data
+from surefit.core.threads import count_threads
 
 #: Rounds whose leaves are recomputed: all of a few rounds, otherwise this share of them.
 FEW, SHARE = 8, 0.1
@@ -116,8 +118,19 @@ def _setting(certificate: Certificate, data: Data) -> Setting:
     starts = np.cumsum([0, *(len(tree.feature) for tree in trees)])
     rest = BoostedTree(*(part[starts[checked] :] for part in whole))
     starts = starts[checked:] - starts[checked]
+    jobs = certificate.params.get("n_jobs")
+    threads = min(count_threads(jobs), cores()) if isinstance(jobs, int) and jobs != 0 else 1
+    first, bins = tuple(trees[:checked]), _bins(certificate)
     return Setting(
-        problem, classes, held_out, _start(certificate), tuple(trees[:checked]), rest, starts, _bins(certificate)
+        problem,
+        classes,
+        held_out,
+        _start(certificate),
+        first,
+        rest,
+        starts,
+        bins,
+        1 if isinstance(data.X, PartitionedRows) else threads,
     )
 
 

@@ -11,6 +11,7 @@ under two conditions: residuals up to :math:`(v + D) / \nu` have at least the re
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,11 @@ import numpy as np
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.ensembles.losses import derivatives
 from surefit.checks.ensembles.routes import BoostedTree, add_steps, leaves_of
-from surefit.core.partitioned import Part, row_draws, weights_in
+from surefit.core.partitioned import Part, row_draws, rows_of_part, weights_in
 from surefit.core.sample import read_target
+from surefit.core.threads import map_blocks
 
-ROWS = 8192  # in a block
+ROWS = 8192  # in a block, few enough to stay in the cache
 STEPS = 62  # number of distances in the second pass, each twice the previous one
 
 
@@ -36,6 +38,7 @@ class Setting(NamedTuple):
     rest: BoostedTree  # concatenated nodes of the other trees
     starts: np.ndarray
     bins: tuple[np.ndarray, np.ndarray]
+    threads: int
 
     @property
     def quantile(self) -> float | None:
@@ -91,15 +94,11 @@ def read_rows(part: Part, setting: Setting, *mask: np.ndarray) -> Sample:
 
 def repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:
     """Return the sums over a partition: by leaf for the first rounds, and the loss of all rounds."""
-    found = None
-    for start in range(0, max(len(part.X), 1), ROWS):  # few enough to stay in the cache
-        rows = slice(start, start + ROWS)
-        y, weights = (None if values is None else values[rows] for values in (part.y, part.weights))
-        block = Part(part.X[rows], y, weights, part.start + start, part.name)
-        own = _repeat(block, setting, *(marks[rows] for marks in mask))
-        found = own if found is None else both(found, own)
-    assert found is not None
-    return found
+
+    def block(start: int, stop: int) -> Rounds:
+        return _repeat(rows_of_part(part, start, stop), setting, *(marks[start:stop] for marks in mask))
+
+    return reduce(both, map_blocks(block, len(part.X), ROWS, setting.threads))
 
 
 def _repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:

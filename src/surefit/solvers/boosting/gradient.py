@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +11,14 @@ from surefit.core.errors import InvalidData
 from surefit.core.jit import compiled
 from surefit.core.threads import count_threads, map_blocks
 from surefit.solvers.boosting.grower import grow, route
-from surefit.solvers.boosting.histograms import add_all, choose_scale, quantize
+from surefit.solvers.boosting.histograms import Scale, choose_scale, quantize
 from surefit.solvers.boosting.losses import gradients, renews_leaves, weighted_quantile
 from surefit.solvers.boosting.nodes import Columns, Limits, Nodes, make_nodes, make_workspace
 from surefit.solvers.boosting.splits import Rules
+from surefit.solvers.boosting.team import OVER, assist, make_team
 
 LARGE = 20_000  # number of rows from which threads are faster
+MOST_THREADS = 16  # of one tree: each has a histogram, which is added to that of the node
 ROWS = 2048  # rows per block of predictions, so that scores stay in the cache
 OVERFLOW = "Gradient boosting: the loss overflowed; lower learning_rate, or scale the targets."
 
@@ -49,7 +52,6 @@ class Booster:
         self, columns: Columns, y, s, z: np.ndarray, loss, *, rules: Rules, limits: Limits, rate: float, n_jobs=None
     ):
         n = len(y)
-        self.n_jobs = n_jobs
         self.columns, self.y, self.s, self.z, self.loss = columns, y, s, z, loss
         self.rules, self.limits, self.rate = rules, limits, float(rate)
         least = max(rules.min_rows, 1)
@@ -57,6 +59,9 @@ class Booster:
         slots = leaves + 1 if limits.max_leaves else int(n).bit_length() + 3
         self.nodes = make_nodes(2 * leaves + 1)
         self.space = make_workspace(n, len(columns.words), slots)
+        alone = n < LARGE or not hasattr(grow, "py_func")  # without compilation, threads would wait for the same lock
+        threads = 1 if alone else min(count_threads(n_jobs), MOST_THREADS)
+        self.team = make_team(threads - 1, len(columns.words))
         self.g, self.h = np.empty_like(z), np.empty_like(z)
         self.cells = np.empty((n, 2), dtype=np.int64)
         self.leaf_of = np.empty(n, dtype=np.uint16 if 2 * leaves < 2**16 else np.uint32)
@@ -74,19 +79,24 @@ class Booster:
         trees = []
         for k, seed in enumerate(draws):
             quantize(self.g[k], self.h[k], scale.gradient, scale.curvature, scale.count_bits, self.cells)
-            ready = self._root_in_threads()
-            count = grow(self.columns, self.cells, scale, self.rules, self.limits, self.nodes, self.space, seed, ready)
-            trees.append(self._finish(k, count))
+            trees.append(self._finish(k, self._grow(scale, seed)))
         return trees, total
 
-    def _root_in_threads(self) -> bool:
-        """Compute the histogram of all rows by blocks of columns, in threads; the result does not depend on their number."""
-        threads = count_threads(self.n_jobs)
-        if threads == 1 or len(self.y) < LARGE:
-            return False
-        words, root = self.columns.words, self.space.histograms[-1]
-        map_blocks(lambda start, stop: add_all(words, self.cells, start, stop, root), len(words), 1, threads)
-        return True
+    def _grow(self, scale: Scale, seed: int) -> int:
+        """Grow a tree and return its number of nodes; it does not depend on the number of threads."""
+        columns, cells, rows, team = self.columns, self.cells, self.space.rows, self.team
+        team.board[:] = 0
+        assistants = [
+            Thread(target=assist, args=(columns, cells, rows, team, me)) for me in range(len(team.histograms))
+        ]
+        for thread in assistants:
+            thread.start()
+        try:
+            return grow(columns, cells, scale, self.rules, self.limits, self.nodes, self.space, seed, team)
+        finally:
+            for thread in assistants:
+                team.board[OVER] = 1
+                thread.join()
 
     def _finish(self, k: int, count: int) -> Tree:
         """Set the values of the leaves from the unrounded gradients, and update the scores."""

@@ -9,8 +9,9 @@ import numpy as np
 from surefit.core.jit import compiled
 from surefit.core.loops import copy_into
 from surefit.solvers.boosting.binning import code_at
-from surefit.solvers.boosting.histograms import add_all, add_some, take_away
+from surefit.solvers.boosting.histograms import take_away
 from surefit.solvers.boosting.splits import Node, by_ratio, scan, value_of
+from surefit.solvers.boosting.team import add_together
 
 
 @compiled
@@ -33,14 +34,14 @@ def _numbered(n):
 
 
 @compiled
-def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready):
+def grow(columns, cells, scale, rules, limits, nodes, space, seed, team):
     """Grow a tree; return the number of nodes. Afterward, ``space.rows`` is sorted by leaf, then by index.
 
-    If ``root_is_ready``, the last slot of ``space.histograms`` contains the histogram of all rows.
+    The threads of ``team`` help with the histograms of large nodes.
     """
-    words, root = columns.words, np.int64(0)  # not a literal, which would trigger a second compilation
+    root = np.int64(0)  # not a literal, which would trigger a second compilation
     histograms, feature, slots = space.histograms, nodes.feature, nodes.slot
-    n_groups, n_free = len(words), len(histograms)
+    n_groups, n_free = len(columns.words), len(histograms)
     free = _numbered(n_free)
     _start_at_root(cells, nodes, space.rows)
     pending = np.empty(len(nodes.left), dtype=np.int64)
@@ -48,8 +49,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
     count, leaves, state = np.int64(1), np.int64(1), np.uint64(seed)
     if may_split(nodes, root, rules, limits):
         n_free, slot = n_free - 1, free[n_free - 1]
-        if not root_is_ready:
-            add_all(words, cells, root, n_groups, histograms[slot])
+        add_together(columns, cells, space.rows, root, len(cells), histograms[slot], team)
         state = choose(columns, nodes, root, histograms[slot], scale, rules, limits, state)
         slots[0] = slot
         if feature[0] >= 0:
@@ -78,7 +78,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, root_is_ready
         small, large = _by_size(nodes, left, right)
         n_free, other = n_free - 1, free[n_free - 1]
         start, stop = nodes.first[small], nodes.last[small]
-        add_some(columns.by_row, cells, space.rows[start:stop], root, n_groups, histograms[other])
+        add_together(columns, cells, space.rows, start, stop, histograms[other], team)
         take_away(histograms[slot], histograms[other], root, n_groups)
         slots[small], slots[large] = other, slot
         for child in (large, small):  # without a limit on leaves, the smaller child is split first

@@ -53,19 +53,32 @@ def quantize(g, h, step_g, step_h, count_bits, cells):
 def add_all(words, cells, first, last, histogram):
     """Compute the histogram of all rows, for the groups of four columns from ``first`` to ``last``."""
     for q in range(first, last):
-        _clear(histogram, 4 * q)
-        for k in range(words.shape[1]):
+        clear_group(histogram, 4 * q)
+    add_range(words, cells, first, last, np.int64(0), words.shape[1], histogram)
+
+
+@compiled
+def add_range(words, cells, first, last, start, stop, histogram):
+    """Add the rows from ``start`` to ``stop`` to a histogram."""
+    for q in range(first, last):
+        for k in range(start, stop):
             _add_four(words[q, k], cells[k, 0], cells[k, 1], histogram, 4 * q)
 
 
 @compiled
 def add_some(by_row, cells, rows, first, last, histogram):
-    """Compute the histogram of some rows. Rows are copied in small batches, with one cache miss per row."""
+    """Compute the histogram of some rows."""
+    for q in range(first, last):
+        clear_group(histogram, 4 * q)
+    add_rows(by_row, cells, rows, first, last, histogram)
+
+
+@compiled
+def add_rows(by_row, cells, rows, first, last, histogram):
+    """Add some rows to a histogram. Rows are copied in small batches, with one cache miss per row."""
     n_groups = last - first
     size = max(64, 16384 // n_groups)
     words, packed = np.empty((n_groups, size), dtype=np.uint32), np.empty((size, 2), dtype=np.int64)
-    for q in range(first, last):
-        _clear(histogram, 4 * q)
     for start in range(0, len(rows), size):
         count = min(size, len(rows) - start)
         for k in range(count):
@@ -79,7 +92,15 @@ def add_some(by_row, cells, rows, first, last, histogram):
 
 
 @compiled
-def _clear(histogram, j):
+def clear(histogram):
+    """Set all cells to zero."""
+    for q in range(len(histogram) // 4):
+        clear_group(histogram, 4 * q)
+
+
+@compiled
+def clear_group(histogram, j):
+    """Set the cells of four columns to zero."""
     for i in range(j, j + 4):
         for b in range(256):
             histogram[i, b, 0] = 0
