@@ -24,7 +24,9 @@ from surefit.core.validation import (
 )
 from surefit.problems import pose
 from surefit.problems.clusters import MOST_LEAVES
+from surefit.solvers.clustering.linkage import cut, ward_merges
 
+WIDEST = 100  # number of columns up to which Ward's distances are computed when needed; for more, a matrix of distances is faster
 METRIC = Rule("the name of a distance or a function of two rows", lambda v: isinstance(v, str) or callable(v))
 
 
@@ -175,6 +177,8 @@ class AgglomerativeClustering(CertifiedMixin, ClusterMixin, BaseEstimator):
 def merges(X: np.ndarray, linkage: str, metric) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the merged nodes and their distances, nearest first."""
     if linkage == "ward":
+        if X.shape[1] <= WIDEST:
+            return *ward_merges(X), 1
         Z = scipy_linkage(X, "ward")
     else:
         D = X if metric == "precomputed" else pairwise_distances(X, metric=metric)
@@ -191,14 +195,3 @@ def connected_merges(X: np.ndarray, linkage: str, metric, connectivity) -> tuple
             X, connectivity=connectivity, linkage=linkage, affinity=metric, return_distance=True
         )
     return np.asarray(children, dtype=np.int64), np.asarray(distances, dtype=np.float64), int(parts)
-
-
-def cut(children: np.ndarray, n: int, n_clusters: int) -> np.ndarray:
-    """Return the clusters before the last ``n_clusters - 1`` merges, numbered by their first row."""
-    names = np.arange(n)
-    members = {i: [i] for i in range(n)}
-    for i, (a, b) in enumerate(children[: n - n_clusters]):
-        members[n + i] = members.pop(int(a)) + members.pop(int(b))
-    for rows in members.values():
-        names[rows] = min(rows)
-    return np.unique(names, return_inverse=True)[1]
