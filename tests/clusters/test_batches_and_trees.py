@@ -38,6 +38,41 @@ def test_weights_are_repetitions_in_any_order():
     np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, rtol=1e-9)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_batch_moves_the_centers_to_running_means(packed):
+    X, _ = blobs(300)
+    weights, start = np.arange(300) % 5 / 2.0, X[:4].copy()
+    model = MiniBatchKMeans(n_clusters=4, init=start)
+    model.partial_fit(sparse.csr_array(X) if packed else np.asfortranarray(X), sample_weight=weights)
+    nearest = np.argmin(((X[:, None] - start) ** 2).sum(axis=2), axis=1)
+    wanted = [np.average(X[nearest == c], axis=0, weights=weights[nearest == c]) for c in range(4)]
+    np.testing.assert_allclose(model.cluster_centers_, wanted, rtol=1e-12)
+    assert np.array_equal(start, X[:4])
+    before, counts = model.cluster_centers_.copy(), np.bincount(nearest, weights)
+    model.partial_fit(X[:50])
+    nearest = np.argmin(((X[:50, None] - before) ** 2).sum(axis=2), axis=1)
+    new = np.bincount(nearest, minlength=4)
+    sums = np.array([X[:50][nearest == c].sum(axis=0) for c in range(4)])
+    wanted = (counts[:, None] * before + sums) / (counts + new)[:, None]
+    np.testing.assert_allclose(model.cluster_centers_, wanted, rtol=1e-12)
+
+
+def test_given_starts_are_not_changed():
+    X, _ = blobs(500)
+    start = X[:4].copy()
+    model = MiniBatchKMeans(n_clusters=4, init=start, batch_size=50, random_state=0).fit(X)
+    assert np.array_equal(start, X[:4]) and not np.array_equal(model.cluster_centers_, start)
+
+
+def test_equal_bits_for_any_number_of_threads():
+    X, _ = blobs(40_000)
+    models = [MiniBatchKMeans(n_clusters=4, random_state=0, n_jobs=jobs).fit(X) for jobs in (None, 1, 3)]
+    for model in models:
+        assert np.array_equal(model.cluster_centers_, models[0].cluster_centers_)
+        assert model.inertia_ == models[0].inertia_ and model.n_steps_ == models[0].n_steps_
+        assert model.certificate_["k_means.gap"].value == models[0].certificate_["k_means.gap"].value
+
+
 def test_rows_that_arrive_in_parts():
     X, labels = blobs(600)
     model = MiniBatchKMeans(n_clusters=4, random_state=0)

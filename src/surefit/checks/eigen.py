@@ -45,18 +45,20 @@ def spectrum(M: np.ndarray, radius: float = 0.0) -> Spectrum:
     return Spectrum(values[::-1], V[:, ::-1], total)
 
 
-def centered_product(X: Any, weights: np.ndarray, shift: np.ndarray, by_rows: bool) -> tuple[np.ndarray, float]:
+def centered_product(X: Any, weights: np.ndarray | None, shift: np.ndarray, by_rows: bool) -> tuple[np.ndarray, float]:
     r"""Return :math:`B^\top B` (``by_rows``: :math:`BB^\top`) and its radius; rows of B are :math:`\sqrt{w_i}(x_i - shift)`."""
     n, d = X.shape
-    root = np.sqrt(weights)
+    root = None if weights is None else np.sqrt(weights)[:, None]
     if by_rows:
-        B = root[:, None] * (dense(X) - shift)
+        B = dense(X) - shift
+        B = B if root is None else root * B
         product, depth = B @ B.T, d
     else:
         product, rows = np.zeros((d, d)), rows_at_once(d)
         for start in range(0, n, rows):
             piece = slice(start, min(start + rows, n))
-            B = root[piece, None] * (dense(X[piece]) - shift)
+            B = dense(X[piece]) - shift
+            B = B if root is None else root[piece] * B
             product += B.T @ B
         depth = min(rows, n) + n // rows
     # The entrywise error is gamma times |B|'|B|, whose Frobenius norm is at most its trace, that of the product.
@@ -71,7 +73,7 @@ def product_over_rows(X: Any, weights: Any, shift: np.ndarray, by_rows: bool) ->
 
 
 def _product(part: Part, shift: np.ndarray, by_rows: bool) -> tuple[np.ndarray, float]:
-    return centered_product(part.X, weights_of(part), shift, by_rows)
+    return centered_product(part.X, part.weights, shift, by_rows)
 
 
 def dense(X: Any) -> np.ndarray:

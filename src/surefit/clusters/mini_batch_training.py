@@ -15,23 +15,23 @@ from surefit.core.errors import InvalidData
 from surefit.core.threads import one_blas_thread
 from surefit.core.validation import read_data, read_weights
 from surefit.problems import pose
-from surefit.solvers.clustering.mini_batch import State, Steps, batch_inertia, one_batch, run_batches
+from surefit.solvers.clustering.assignments import own_distances
+from surefit.solvers.clustering.mini_batch import Draws, State, Steps, draws_of, one_batch, run_batches
 from surefit.solvers.clustering.points import Summary, read_points
-from surefit.solvers.clustering.seeding import canonical_order, draw
 
 
 def fit_mini_batch(estimator, X, sample_weight) -> Any:
     """Set the fitted attributes and the certificate of ``estimator``. Returns it."""
     X = read_data(estimator, X, **READ)
     given, weights = _weights(estimator, X, sample_weight)
-    random, total = generator(estimator.random_state), float(weights.sum())
+    total = float(weights.sum())
     rows = max(1, round(total))
     size = min(int(estimator.batch_size), rows)
     reporter = progress_reporter(estimator, X, None)
     with Budget(None, estimator.max_time, reporter) as budget, one_blas_thread():
         points, summary = _points(estimator, X, weights)
-        order = canonical_order(points, X.shape[0])
-        start = _best_start(estimator, X, weights, order, random, rows)
+        draws = draws_of(points, weights, generator(estimator.random_state))
+        start = _best_start(estimator, X, draws, rows)
         tolerance = float(estimator.tol) * summary.scatter / (summary.total_weight * X.shape[1])
         steps = Steps(
             size,
@@ -41,11 +41,12 @@ def fit_mini_batch(estimator, X, sample_weight) -> Any:
             estimator.max_no_improvement,
             estimator.reassignment_ratio,
         )
-        state, n_steps, reason = run_batches(X, weights, order, start, random, steps, budget)
+        state = State(start.copy(), np.zeros(len(start)))
+        n_steps, reason = run_batches(draws, state, steps, budget)
     if reporter is not None:
         reporter.finish()
     estimator.n_steps_, estimator.n_iter_ = n_steps, math.ceil(n_steps * size / rows)
-    _record(estimator, X, given, weights, state, summary, reason)
+    _record(estimator, X, given, points, weights, state, summary, reason)
     return estimator
 
 
@@ -59,12 +60,12 @@ def update_mini_batch(estimator, X, sample_weight) -> Any:
         if first:
             _require_rows(estimator, X.shape[0])
             centers = start_of(estimator, X, points, weights, generator(estimator.random_state))
-            state, estimator.n_steps_ = State(centers, np.zeros(len(centers))), 0
+            state, estimator.n_steps_ = State(centers.copy(), np.zeros(len(centers))), 0
         else:
-            state = State(np.asarray(estimator.cluster_centers_, dtype=np.float64), estimator._counts)
-        state, _ = one_batch(X, weights, state)
+            state = State(np.array(estimator.cluster_centers_, dtype=np.float64), estimator._counts.copy())
+        one_batch(points, np.arange(X.shape[0]), weights, state)
     estimator.n_steps_ += 1
-    _record(estimator, X, given, weights, state, summary, Reason.CONVERGED)
+    _record(estimator, X, given, points, weights, state, summary, Reason.CONVERGED)
     return estimator
 
 
@@ -87,7 +88,7 @@ def _require_rows(estimator, n: int) -> None:
         raise InvalidData(f"{type(estimator).__name__}: n_samples={n} should be >= n_clusters={estimator.n_clusters}.")
 
 
-def _best_start(estimator, X, weights: np.ndarray, order: np.ndarray, random, rows: int) -> np.ndarray:
+def _best_start(estimator, X, draws: Draws, rows: int) -> np.ndarray:
     """Return the starting centers with the smallest inertia on rows that are drawn for the comparison."""
     _require_rows(estimator, X.shape[0])
     size = 3 * int(estimator.batch_size) if estimator.init_size is None else int(estimator.init_size)
@@ -95,31 +96,28 @@ def _best_start(estimator, X, weights: np.ndarray, order: np.ndarray, random, ro
     given = not isinstance(estimator.init, str) and not callable(estimator.init)
     many = 1 if given or (isinstance(estimator.init, str) and estimator.init == "k-means++") else 3
     starts = many if estimator.n_init == "auto" or given else int(estimator.n_init)
-    whole, test = size == rows, X[draw(weights, order, random.random(size))]
+    test, ones = draws.rows(size), np.ones(size)
     best, least = None, math.inf
     for _ in range(starts):
-        part, w = (X, weights) if whole else (X[draw(weights, order, random.random(size))], np.ones(size))
+        part, w = (X, draws.weights) if size == rows else (X[draws.rows(size)], ones)
         points, _ = read_points(part, w, estimator.n_jobs)
-        centers = start_of(estimator, part, points, w, random)
-        inertia = batch_inertia(test, centers) if starts > 1 else 0.0
+        centers = start_of(estimator, part, points, w, draws.random)
+        moved = State(centers.copy(), np.zeros(len(centers)))
+        inertia = one_batch(draws.points, test, ones, moved) if starts > 1 else 0.0
         if inertia < least:
             best, least = centers, inertia
     assert best is not None
     return best
 
 
-def _record(estimator, X, given, weights: np.ndarray, state: State, summary: Summary, reason: Reason) -> None:
+def _record(estimator, X, given, points: Any, weights: np.ndarray, state: State, summary: Summary, reason: Reason):
     estimator.cluster_centers_, estimator._counts = state.centers.astype(X.dtype), state.counts
     estimator.labels_ = labels_of(estimator, X)
     centers, k = np.asarray(estimator.cluster_centers_, dtype=np.float64), len(state.centers)
-    distances, step = np.empty(X.shape[0]), max(1, 2**20 // X.shape[1])
-    for first in range(0, X.shape[0], step):
-        part = slice(first, first + step)
-        rows = X[part].toarray() if hasattr(X, "toarray") else X[part]
-        distances[part] = np.sum((rows - centers[estimator.labels_[part]]) ** 2, axis=1)
+    distances = weights * own_distances(points, weights, estimator.labels_, centers)
     estimator.cluster_sizes_ = np.bincount(estimator.labels_, weights, minlength=k)
-    estimator.cluster_inertias_ = np.bincount(estimator.labels_, weights * distances, minlength=k)
-    estimator.inertia_ = float(math.fsum((weights * distances).tolist()))
+    estimator.cluster_inertias_ = np.bincount(estimator.labels_, distances, minlength=k)
+    estimator.inertia_ = float(np.sum(distances))
     estimator.total_scatter_ = summary.scatter
     estimator._issue(
         "B",

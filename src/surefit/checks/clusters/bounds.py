@@ -53,7 +53,7 @@ def _spectral(data: Data, k: int) -> tuple[float, float]:
 def _first_moments(part: Part) -> tuple[float, np.ndarray, np.ndarray]:
     weights = weights_of(part)
     first, sizes = (np.asarray(weights @ X, dtype=np.float64).ravel() for X in (part.X, _sizes(part.X)))
-    return math.fsum(weights), first, sizes
+    return len(weights) if part.weights is None else math.fsum(weights.tolist()), first, sizes
 
 
 def _sizes(X: Any) -> Any:

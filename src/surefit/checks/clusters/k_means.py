@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from surefit.checks.clusters.bounds import lower_bound
-from surefit.checks.clusters.partition import partition_of
+from surefit.checks.clusters.partition import best_move, partition_of
 from surefit.checks.enclosure import gamma
 from surefit.checks.judge import AtLeast, AtMost, Proof, claim
 from surefit.core.certificate import Certificate
@@ -87,7 +87,7 @@ def means(certificate: Certificate, claim: Claim, data: Data) -> Proof:
        says="Moving a single row to another cluster lowers the inertia of the partition by at most {value:.3g}.")  # fmt: skip
 def single_move(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that moving a single row lowers the inertia by at most ``value`` (Hartigan's criterion)."""
-    found = partition_of(certificate, data).move
+    found = best_move(certificate, data)
     return Proof(found.value, spread=found.spread, note="every row tried in every other cluster.")
 
 

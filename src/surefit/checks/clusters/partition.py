@@ -2,8 +2,8 @@ r"""Proved quantities of centers and labels: inertia, nearest centers, means, an
 
 :math:`\sum_j (x_{ij} - c_j)^2` has a relative error of at most :math:`\gamma_{d+4}`. Distances to the other centers are
 first computed from inner products with a rounding radius; for undecided rows they are then computed directly (theory:
-``k-means``). Two passes over the rows, in memory or in partitions, compute the sums of the clusters and then the
-comparisons.
+``k-means``). One pass over the rows, in memory or in partitions, computes the sums of the clusters and compares the
+distances. A second one, for the claim about single moves, needs the means of the clusters.
 """
 
 from __future__ import annotations
@@ -13,14 +13,33 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from surefit.checks.eigen import dense, rows_at_once, weights_of
 from surefit.checks.enclosure import Bound, gamma
 from surefit.checks.judge import shared
 from surefit.core.certificate import Certificate
+from surefit.core.jit import compiled
 from surefit.core.partitioned import Part, over_rows
 from surefit.core.sample import Data
+
+
+class _Sums(NamedTuple):
+    """Sums over the rows of one or more partitions."""
+
+    squares: np.ndarray  # (2,) sum of the weighted squared distances, and the rounding errors of this sum
+    off: np.ndarray  # (k, d) sum of the differences to the centers
+    spread: np.ndarray  # (k, d) of their absolute values
+    largest: float
+    heaviest: np.ndarray  # (k,) weight of the heaviest row
+    holder: np.ndarray  # (k,) its index, -1 for an empty cluster
+    others: np.ndarray  # (2, k) weight of the other rows, and the rounding errors of this sum
+    nearest: np.ndarray  # (2,) value and rounding of the bound on how much nearer another center is
+    levels: int = 0  # number of times that partitions were joined
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Weights of the clusters."""
+        return self.others[0] + self.others[1] + self.heaviest
 
 
 class Partition(NamedTuple):
@@ -33,13 +52,50 @@ class Partition(NamedTuple):
     largest: float  # absolute value of an entry
     means: Bound  # sum of squared distances of the centers from the means of their rows
     nearest: Bound  # largest squared distance by which another center is nearer
-    move: Bound  # largest decrease of the inertia by the move of one row
+    sums: _Sums
+    moved: np.ndarray  # (k,) largest distances of the means from the centers
 
 
 @shared
 def partition_of(certificate: Certificate, data: Data) -> Partition:
     """Return the proved quantities for the stored labels, or for the nearest centers if no labels are stored."""
-    centers = np.asarray(certificate.model["cluster_centers_"], dtype=np.float64)
+    centers, labels = _stored(certificate, data)
+    (_, d), n = centers.shape, data.X.shape[0]
+    sums = over_rows(data.X, data.weights, _sums, centers, combine=_joined, sliced=labels)
+    # Number of successive additions, for any division of the rows.
+    depth = min(rows_at_once(d), n) + -(-n // rows_at_once(d)) + sums.levels
+    filled = np.where(sums.sizes > 0, sums.sizes, 1.0)[:, None]
+    off = sums.off / filled
+    off_radius = gamma(depth + 8) * sums.spread / filled * (1 + gamma(8))
+    moved = np.sqrt(np.sum((np.abs(off) + off_radius) ** 2, axis=1)) * (1 + gamma(d + 8))
+    squares = float(np.sum(sums.squares))
+    return Partition(
+        squares,
+        gamma(d + 16 + sums.levels) * squares,
+        math.fsum(sums.sizes),
+        _scatter(squares, sums.sizes, centers, off),
+        sums.largest,
+        Bound(math.fsum(moved**2) * (1 + gamma(4)), _rounding_of_squares(off, off_radius)),
+        Bound(*sums.nearest.tolist()),
+        sums,
+        moved,
+    )
+
+
+@shared
+def best_move(certificate: Certificate, data: Data) -> Bound:
+    """Return the largest decrease of the inertia by the move of one row."""
+    (centers, labels), found = _stored(certificate, data), partition_of(certificate, data)
+    if len(centers) == 1:
+        return Bound(0.0, 0.0)
+    sums = found.sums
+    known = centers, sums.sizes, sums.holder, sums.others[0] + sums.others[1], found.moved
+    return over_rows(data.X, data.weights, _moves, *known, combine=_larger, sliced=labels)
+
+
+def _stored(certificate: Certificate, data: Data) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return the centers, and a tuple of the labels, which is empty if no labels are stored."""
+    centers = np.ascontiguousarray(certificate.model["cluster_centers_"], dtype=np.float64)
     fits = centers.ndim == 2 and centers.shape[1] == data.X.shape[1] and bool(np.isfinite(centers).all())
     labels: tuple[np.ndarray, ...] = ()
     if "labels_" in certificate.model:
@@ -49,51 +105,79 @@ def partition_of(certificate: Certificate, data: Data) -> Partition:
         labels = (given.astype(np.int64),)
     if not fits:
         raise ValueError("the labels do not name one of the centers for each row")
-    sums = over_rows(data.X, data.weights, _sums, centers, combine=_joined, sliced=labels)
-    return _examine(data, centers, labels, sums)
-
-
-class _Sums(NamedTuple):
-    """Sums over the rows of one or more partitions."""
-
-    squares: float
-    off: np.ndarray  # (k, d) sum of the differences to the centers
-    spread: np.ndarray  # (k, d) of their absolute values
-    levels: int  # number of times that partitions were joined
-    largest: float
-    sizes: np.ndarray  # (k,) weights of the clusters
-    heaviest: np.ndarray  # (k,) weight of the heaviest row
-    holder: np.ndarray  # (k,) its index, -1 for an empty cluster
-    others: np.ndarray  # (k,) weight of the other rows
+    return centers, labels
 
 
 def _sums(part: Part, centers: np.ndarray, labels: np.ndarray | None = None) -> _Sums:
     k, d = centers.shape
-    weights, own = weights_of(part), np.empty(part.X.shape[0], dtype=np.int64)
-    squares, off, spread, largest = [], np.zeros((k, d)), np.zeros((k, d)), 0.0
-    for piece, X, found in _pieces(part, centers, labels):
-        own[piece], w = found, weights[piece]
-        difference = X - centers[found]
-        squares.append(math.fsum(w * np.einsum("ij,ij->i", difference, difference)))
-        members = sparse.csr_array((w, (found, np.arange(len(found)))), shape=(k, len(found)))
-        off += members @ difference
-        spread += members @ np.abs(difference)
-        largest = max(largest, float(np.max(np.abs(X), initial=0.0)))
-    return _Sums(math.fsum(squares), off, spread, 0, largest, *_groups(weights, own, k, part.start))
+    weights, largest = weights_of(part), 0.0
+    pair, table, vector = np.zeros(2), np.zeros((k, d)), np.zeros(k)
+    found = _Sums(pair, table, table.copy(), 0.0, vector, np.full(k, -1), np.zeros((2, k)), pair.copy())
+    for piece, X, own in _pieces(part, centers, labels):
+        others, radius = _distances(X, centers)
+        _add_rows(X, weights[piece], own, part.start + piece.start, centers, others, radius, gamma(d + 6), found)
+        largest = max(largest, float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
+    return found._replace(largest=largest)
 
 
-def _groups(weights: np.ndarray, labels: np.ndarray, k: int, start: int) -> tuple[np.ndarray, ...]:
-    """Sum the weights exactly, because differences of rounded sums would lose light rows next to a heavy one."""
-    order = np.argsort(labels, kind="stable")
-    ends = np.searchsorted(labels[order], np.arange(k + 1))
-    sizes, heaviest, holder, others = np.zeros(k), np.zeros(k), np.full(k, -1), np.zeros(k)
-    for c in range(k):
-        mine = order[ends[c] : ends[c + 1]]
-        if len(mine):
-            place = int(np.argmax(weights[mine]))
-            holder[c], heaviest[c], sizes[c] = start + mine[place], weights[mine[place]], math.fsum(weights[mine])
-            others[c] = math.fsum(np.delete(weights[mine], place))
-    return sizes, heaviest, holder, others
+@compiled
+def _add_rows(
+    X: Any, weights: Any, own: Any, start: Any, centers: Any, table: Any, radius: Any, unit: Any, sums: Any
+) -> None:
+    """Add rows to the sums, and compare the distances from their centers with those in ``table``, known up to ``radius``.
+
+    Distances are computed directly unless all other centers are farther by three radii, so that every order of
+    summation leads to the same decision. The weight of the heaviest row of a cluster is kept apart, because differences
+    of rounded sums would lose light rows next to a heavy one.
+    """
+    k, d = centers.shape
+    off, spread = np.zeros((k, d)), np.zeros((k, d))
+    for i in range(len(X)):
+        a, weight, distance = own[i], weights[i], 0.0
+        for j in range(d):
+            difference = X[i, j] - centers[a, j]
+            distance += difference * difference
+            off[a, j] += weight * difference
+            spread[a, j] += weight * abs(difference)
+        _add_exactly(sums.squares, weight * distance)
+        lighter = weight
+        if sums.holder[a] < 0 or weight > sums.heaviest[a]:
+            lighter, sums.heaviest[a], sums.holder[a] = sums.heaviest[a], weight, start + i
+        _add_exactly(sums.others[:, a], lighter)
+        least = np.inf
+        for c in range(k):
+            if c != a and table[i, c] < least:
+                least = table[i, c]
+        if k > 1 and not distance <= least - 3 * radius[i]:
+            least = _least_distance(X[i], centers, a)
+            rounding = 2 * unit * (distance + least)
+            sums.nearest[0] = max(sums.nearest[0], distance - least + rounding)
+            sums.nearest[1] = max(sums.nearest[1], rounding)
+    sums.off[:] += off
+    sums.spread[:] += spread
+
+
+@compiled
+def _add_exactly(pair: Any, term: Any) -> None:
+    """Add a number to ``pair[0]`` and the rounding error of this sum to ``pair[1]``."""
+    before = pair[0]
+    pair[0] = before + term
+    step = pair[0] - before
+    pair[1] += (before - (pair[0] - step)) + (term - step)
+
+
+@compiled
+def _least_distance(x: Any, centers: Any, own: Any) -> Any:
+    """Return the smallest squared distance from the other centers."""
+    least = np.inf
+    for c in range(len(centers)):
+        total = 0.0
+        for j in range(len(x)):
+            difference = x[j] - centers[c, j]
+            total += difference * difference
+        if c != own and total < least:
+            least = total
+    return least
 
 
 def _joined(a: _Sums, b: _Sums) -> _Sums:
@@ -103,12 +187,12 @@ def _joined(a: _Sums, b: _Sums) -> _Sums:
         a.squares + b.squares,
         a.off + b.off,
         a.spread + b.spread,
-        max(a.levels, b.levels) + 1,
         max(a.largest, b.largest),
-        a.sizes + b.sizes,
         np.where(first, a.heaviest, b.heaviest),
         np.where(first, a.holder, b.holder),
-        np.where(first, a.others + b.sizes, b.others + a.sizes),
+        a.others + b.others + np.where(first, [b.heaviest, 0 * b.heaviest], [a.heaviest, 0 * a.heaviest]),
+        np.maximum(a.nearest, b.nearest),
+        max(a.levels, b.levels) + 1,
     )
 
 
@@ -119,7 +203,7 @@ def _pieces(
     n, rows = part.X.shape[0], rows_at_once(centers.shape[1])
     for start in range(0, n, rows):
         piece = slice(start, min(start + rows, n))
-        X = dense(part.X[piece])
+        X = np.ascontiguousarray(dense(part.X[piece]))
         yield piece, X, _nearest(X, centers) if labels is None else labels[piece]
 
 
@@ -142,33 +226,6 @@ def _few(rows: np.ndarray, centers: np.ndarray) -> Iterator[np.ndarray]:
         yield rows[start : start + step]
 
 
-def _examine(data: Data, centers: np.ndarray, labels: tuple[np.ndarray, ...], sums: _Sums) -> Partition:
-    (k, d), n = centers.shape, data.X.shape[0]
-    depth = (
-        min(rows_at_once(d), n) + -(-n // rows_at_once(d)) + sums.levels
-    )  # number of successive additions, for any division of the rows
-    filled = np.where(sums.sizes > 0, sums.sizes, 1.0)[:, None]
-    off = sums.off / filled
-    off_radius = gamma(depth + 8) * sums.spread / filled * (1 + gamma(8))
-    moved = np.sqrt(np.sum((np.abs(off) + off_radius) ** 2, axis=1)) * (1 + gamma(d + 8))
-    nearest = move = Bound(0.0, 0.0)
-    if k > 1:
-        nearest, move = over_rows(
-            data.X, data.weights, _other_centers, centers, sums.sizes, sums.holder, sums.others, moved,
-            combine=_larger_of_both, sliced=labels,
-        )  # fmt: skip
-    return Partition(
-        sums.squares,
-        gamma(d + 16 + sums.levels) * sums.squares,
-        math.fsum(sums.sizes),
-        _scatter(sums.squares, sums.sizes, centers, off),
-        sums.largest,
-        Bound(math.fsum(moved**2) * (1 + gamma(4)), _rounding_of_squares(off, off_radius)),
-        nearest,
-        move,
-    )
-
-
 def _rounding_of_squares(off: np.ndarray, radius: np.ndarray) -> float:
     return math.fsum(((2 * np.abs(off) + radius) * radius).ravel()) * (1 + gamma(8)) + gamma(16) * math.fsum(
         off.ravel() ** 2
@@ -184,26 +241,19 @@ def _scatter(inertia: float, sizes: np.ndarray, centers: np.ndarray, off: np.nda
     return max(within, 0.0) + math.fsum(sizes[used] * np.sum(away**2, axis=1))
 
 
-def _other_centers(
-    part: Part, centers: Any, sizes: Any, holder: Any, others: Any, moved: Any, labels: Any = None
-) -> tuple[Bound, Bound]:
-    """Compare each row's distance with those to the other centers, and bound the gain of moving it."""
-    weights, nearest, move = weights_of(part), Bound(0.0, 0.0), Bound(0.0, 0.0)
+def _moves(part: Part, centers: Any, sizes: Any, holder: Any, others: Any, moved: Any, labels: Any = None) -> Bound:
+    """Bound the gain of moving a row to another cluster."""
+    weights, move = weights_of(part), Bound(0.0, 0.0)
     for piece, X, own in _pieces(part, centers, labels):
         difference = X - centers[own]
         distances = np.einsum("ij,ij->i", difference, difference)
         table, radius = _distances(X, centers)
         table[np.arange(len(X)), own] = np.inf
-        nearest = _larger(nearest, _excess(X, centers, own, distances, table, radius))
         rest = sizes[own] - weights[piece]
         heavy = holder[own] == part.start + np.arange(piece.start, piece.stop)
         rest[heavy] = others[own[heavy]]
         move = _larger(move, _gains(weights[piece], own, rest, sizes, distances, table, radius, moved))
-    return nearest, move
-
-
-def _larger_of_both(a: tuple[Bound, Bound], b: tuple[Bound, Bound]) -> tuple[Bound, Bound]:
-    return _larger(a[0], b[0]), _larger(a[1], b[1])
+    return move
 
 
 def _larger(one: Bound, other: Bound) -> Bound:
@@ -216,27 +266,10 @@ def _distances(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarr
     Y, Z = X - shift, centers - shift
     lengths = np.einsum("ij,ij->i", Y, Y)
     squares = np.einsum("kj,kj->k", Z, Z)
-    table = Y @ (-2.0 * Z.T)
+    table = Y @ np.ascontiguousarray(-2.0 * Z.T)
     table += squares
     table += lengths[:, None]
     return table, gamma(X.shape[1] + 16) * 2 * (np.sqrt(lengths) + math.sqrt(squares.max())) ** 2
-
-
-def _excess(X: Any, centers: Any, own: Any, distance: Any, table: Any, radius: Any) -> Bound:
-    """Bound by how much some row is nearer to another center.
-
-    Distances are computed directly unless all other centers are farther by three radii, so that every order of
-    summation leads to the same decision.
-    """
-    doubtful = np.flatnonzero(~(distance <= table.min(axis=1) - 3 * radius))
-    bound = Bound(0.0, 0.0)
-    for rows in _few(doubtful, centers):
-        direct = np.sum((X[rows, None, :] - centers) ** 2, axis=2)
-        direct[np.arange(len(rows)), own[rows]] = np.inf
-        direct = direct.min(axis=1)
-        rounding = 2 * gamma(X.shape[1] + 6) * (distance[rows] + direct)
-        bound = _larger(bound, Bound(float(np.max(distance[rows] - direct + rounding)), float(np.max(rounding))))
-    return bound
 
 
 def _gains(w: Any, own: Any, rest: Any, sizes: Any, distance: Any, table: Any, radius: Any, moved: Any) -> Bound:

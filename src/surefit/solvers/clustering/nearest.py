@@ -173,7 +173,7 @@ def _label_block(points, centers, labels, start, stop):
     square = centers.longest * centers.longest
     for tile in range(0, stop - start, TILE):
         size = min(stop - start - tile, TILE)
-        norms, best, second, index = _screen(points, centers, chosen, tile, size, scratch, products)
+        norms, best, second, index = screen(points, centers, chosen, tile, size, scratch, products)
         for r in range(size):
             margin = centers.unit * (norms[r] + 3 * square) + 1e-12 * norms[r]  # 2 sqrt(norm) longest <= norm + square
             certain = second[r] - best[r] > 2 * margin
@@ -225,7 +225,7 @@ def _tighten(points, centers, bounds, separation, chosen, count):
 @compiled(relaxed=True)
 def _compare(points, centers, bounds, chosen, first, size, scratch, products, found):
     """Compare the selected points with all centers: write the nearest center to ``found`` and new bounds to ``bounds``."""
-    norms, best, second, index = _screen(points, centers, chosen, first, size, scratch, products)
+    norms, best, second, index = screen(points, centers, chosen, first, size, scratch, products)
     for r in range(size):
         i = chosen[first + r]
         margin = 2 * centers.unit * centers.longest * (np.sqrt(norms[r]) + centers.longest) + 1e-12 * norms[r]
@@ -240,7 +240,7 @@ def _compare(points, centers, bounds, chosen, first, size, scratch, products, fo
 
 
 @compiled(relaxed=True)
-def _screen(points, centers, chosen, first, size, scratch, products):
+def screen(points, centers, chosen, first, size, scratch, products):
     """Return the squared length, the smallest and second smallest cost, and the index of the smallest, for each selected point."""
     k = centers.values.shape[0]
     norms = np.empty(size)

@@ -99,7 +99,7 @@ def weighted_sum(X, weights: np.ndarray, n_jobs: int | None = None) -> np.ndarra
 
 
 def weighted_squares(points: Any, weights: np.ndarray, n_jobs: int | None = None) -> float:
-    """Return the sum of ``w_i |x_i - shift|^2``, in units of the scale."""
+    """Return the sum of ``w_i |x_i - shift|^2``."""
     n = len(weights)
     return float(sum_blocks(lambda a, b: _weighted_squares(points, weights, a, b), n, block_size(n), n_jobs))
 
@@ -149,11 +149,8 @@ def block_size(n: int, width: int = 1) -> int:
 @compiled(relaxed=True)
 def _weighted_squares(points, weights, start, stop):
     total = 0.0
-    chosen, scratch, norm = np.empty(1, dtype=np.int64), np.empty(room(points)), np.empty(1)
     for i in range(start, stop):
-        chosen[0] = i
-        load(points, chosen, 0, 1, scratch, norm)
-        total += weights[i] * norm[0]
+        total += weights[i] * squared_distance(points, i, points.shift, 0.0)  # the shift of sparse points is zero
     return total
 
 

@@ -65,8 +65,8 @@ def distinct_points(points: Any, weights: np.ndarray, k: int, random) -> np.ndar
 
 
 def canonical_order(points: Any, n: int) -> np.ndarray:
-    """Return an order of the points that does not depend on the order of the rows; equal points are adjacent."""
-    return np.argsort(_keys(points, n, _direction(len(points.shift))), kind="stable")
+    """Return an order of the points that does not depend on the order of the rows; equal points are adjacent, in any order."""
+    return np.argsort(_keys(points, n, _direction(len(points.shift))))
 
 
 @lru_cache(8)
