@@ -244,8 +244,7 @@ def test_agrees_with_scikit_learn_where_there_are_no_ties():
 
 def compare(ours, theirs, X):
     assert np.array_equal(ours.feature, theirs.tree_.feature)
-    inner = ours.kind != LEAF
-    assert ours.threshold[inner] == pytest.approx(theirs.tree_.threshold[inner])
+    assert ours.threshold == pytest.approx(theirs.tree_.threshold)
     assert ours.impurity == pytest.approx(theirs.tree_.impurity)
     assert np.array_equal(trees.apply(ours, X), theirs.apply(X))
 

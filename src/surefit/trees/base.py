@@ -37,7 +37,7 @@ class TreeMixin:
 
     node_kind_ = _node_array("kind", "0 leaf, 1 threshold, 2 subset of categories, 3 one branch per category.")
     node_feature_ = _node_array("feature", "Column of each split, -2 at leaves.")
-    node_threshold_ = _node_array("threshold", "Threshold of each split, nan where there is none.")
+    node_threshold_ = _node_array("threshold", "Threshold of each split, -2 at leaves, nan at splits of categories.")
     node_left_ = _node_array("left", "First child, -1 at leaves.")
     node_right_ = _node_array("right", "Last child, -1 at leaves.")
     node_missing_left_ = _node_array("missing_left", "Whether a missing value goes left.")

@@ -9,7 +9,7 @@ from sklearn.utils import check_array, column_or_1d
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.validation import COUNT, NON_NEGATIVE, read_weights
 from surefit.solvers.trees import FlatTree, collapse
-from surefit.solvers.trees.flat import DEPTH, LEAF, MULTIWAY, PURE, SMALL_GAIN, SPLIT, THRESHOLD
+from surefit.solvers.trees.flat import DEPTH, LEAF, MULTIWAY, PURE, SMALL_GAIN, SPLIT, THRESHOLD, UNDEFINED
 from surefit.solvers.trees.pruning import weakest_links
 from surefit.trees.classifier import DecisionTreeClassifier
 
@@ -200,11 +200,10 @@ def _flat(search: _Search, everything: int, depth: int) -> FlatTree:
         if choice is not None:
             j, threshold, masks = choice
             node |= {"kind": MULTIWAY if threshold is None else THRESHOLD, "feature": j, "reason": SPLIT}
+            node["threshold"] = np.nan if threshold is None else threshold
             if threshold is None:
                 node["start"] = len(branches)
                 branches.extend([-1] * n_codes)
-            else:
-                node["threshold"] = threshold
             children = []
             for code, mask in enumerate(masks):
                 if rows & mask:
@@ -221,8 +220,9 @@ def _flat(search: _Search, everything: int, depth: int) -> FlatTree:
 
 def _leaf(counts: np.ndarray, n_rows: int, left_depth: int, level: int) -> dict[str, Any]:
     reason = PURE if counts.max() == counts.sum() else DEPTH if left_depth == 0 else SMALL_GAIN
-    node: dict[str, Any] = {"kind": LEAF, "feature": -2, "threshold": np.nan, "left": -1, "right": -1, "start": -1}
+    node: dict[str, Any] = {"kind": LEAF, "feature": UNDEFINED, "threshold": UNDEFINED}
     weight = counts.sum()
+    node |= {"left": -1, "right": -1, "start": -1}
     return node | {"level": level, "value": counts / weight, "weight": weight, "n_rows": n_rows, "reason": reason}
 
 

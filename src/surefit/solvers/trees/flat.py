@@ -10,6 +10,7 @@ from scipy import sparse
 from surefit.core.jit import compiled
 
 LEAF, THRESHOLD, SUBSET, MULTIWAY = 0, 1, 2, 3
+UNDEFINED = -2  # column and threshold of a leaf, as in scikit-learn
 
 #: Reasons why a node is a leaf, by their code in ``FlatTree.reason``; inner nodes have code 0.
 REASONS = (
@@ -39,7 +40,7 @@ class FlatTree(NamedTuple):
 
     kind: np.ndarray  # (m,) int8
     feature: np.ndarray  # (m,) int32, -2 at leaves
-    threshold: np.ndarray  # (m,) float64, nan unless THRESHOLD
+    threshold: np.ndarray  # (m,) float64, -2 at leaves, nan at SUBSET and MULTIWAY nodes
     left: np.ndarray  # (m,) int32, -1 at leaves; the first child of a MULTIWAY node
     right: np.ndarray  # (m,) int32, -1 at leaves; the last child of a MULTIWAY node
     missing_left: np.ndarray  # (m,) bool
@@ -193,8 +194,8 @@ def take(tree: FlatTree, old: np.ndarray, leaves: np.ndarray) -> FlatTree:
     following = _next_kept(new, len(old))
     return FlatTree(
         kind,
-        np.where(leaf, -2, tree.feature[old]).astype(np.int32),
-        np.where(leaf, np.nan, tree.threshold[old]),
+        np.where(leaf, UNDEFINED, tree.feature[old]).astype(np.int32),
+        np.where(leaf, UNDEFINED, tree.threshold[old]),
         np.where(leaf, -1, new[tree.left[old]]).astype(np.int32),
         np.where(leaf, -1, new[tree.right[old]]).astype(np.int32),
         tree.missing_left[old] & ~leaf,

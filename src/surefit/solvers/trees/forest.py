@@ -13,7 +13,7 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.loops import copy_into
-from surefit.solvers.trees.flat import DEPTH, FEW_ROWS, LEAF, NO_CUT, PURE, SPLIT, THRESHOLD, FlatTree
+from surefit.solvers.trees.flat import DEPTH, FEW_ROWS, LEAF, NO_CUT, PURE, SPLIT, THRESHOLD, UNDEFINED, FlatTree
 
 FEW = 40  # nodes with fewer rows are sorted instead of counted
 TIE = 1e-12
@@ -40,7 +40,7 @@ def grow_pair(
 def _flat(count: int, edges: np.ndarray, whole, real, reason, weight) -> FlatTree:
     feature, cut, left, right, depth = (line[:count].copy() for line in whole)
     leaf = feature < 0
-    threshold = np.where(leaf, np.nan, edges[np.maximum(feature, 0), np.maximum(cut, 0)])
+    threshold = np.where(leaf, UNDEFINED, edges[np.maximum(feature, 0), np.maximum(cut, 0)])
     W, P = weight[0, :count].astype(np.float64), weight[1, :count].astype(np.float64)
     share = P / W
     more_left = np.zeros(count, dtype=bool)

@@ -65,10 +65,11 @@ def finished(nodes: Any, sums: np.ndarray, words, branches, n_codes: int) -> Fla
     kind = nodes["kind"].copy()
     inner = kind != flat.LEAF
     weight = nodes["weight"].copy()
+    threshold = np.where(kind == flat.THRESHOLD, nodes["threshold"], np.nan)
     return FlatTree(
         kind,
-        np.where(inner, nodes["feature"], -2).astype(np.int32),
-        np.where(kind == flat.THRESHOLD, nodes["threshold"], np.nan),
+        np.where(inner, nodes["feature"], flat.UNDEFINED).astype(np.int32),
+        np.where(inner, threshold, flat.UNDEFINED),
         new[nodes["left"]],
         new[nodes["right"]],
         nodes["missing_left"] & inner,
