@@ -180,6 +180,42 @@ def test_early_stopping_watches_rows_that_it_does_not_train_on():
     assert given.validation_score_[-1] == pytest.approx(given.score(X[300:], y[300:]))
 
 
+def test_early_stopping_holds_out_the_rows_of_scikit_learn():
+    X, f = rows(400)
+    for ours, peer, y in (
+        (HistGradientBoostingRegressor, PeerRegressor, f),
+        (HistGradientBoostingClassifier, PeerClassifier, np.where(f > 1, "yes", "no")),
+    ):
+        options = {"early_stopping": True, "max_iter": 5, "random_state": 7, "validation_fraction": 0.2}
+        mine, theirs = ours(**options).fit(X, y), peer(**options).fit(X, y)
+        np.testing.assert_allclose(mine.validation_score_, theirs.validation_score_, rtol=1e-3)
+        np.testing.assert_allclose(mine.train_score_, theirs.train_score_, rtol=1e-3)
+
+
+def test_a_warm_start_holds_out_the_same_rows():
+    X, y = rows(400)
+    options = {"early_stopping": True, "validation_fraction": 0.5, "random_state": np.random.RandomState(0)}
+    model = HistGradientBoostingRegressor(max_iter=3, warm_start=True, **options).fit(X, y)
+    first = model.certificate_["boosted_trees.leaves"].witness
+    model.set_params(max_iter=6).fit(X, y)
+    second = model.certificate_["boosted_trees.leaves"].witness
+    assert first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
+    assert np.all(np.diff(model.train_score_) > 0)
+    model.set_params(warm_start=False).fit(X, y)
+    third = model.certificate_["boosted_trees.leaves"].witness
+    assert not all(np.array_equal(first[name], third[name]) for name in first)
+
+
+def test_rows_for_early_stopping_are_complete_and_used():
+    X, y = rows(60)
+    for name, part in (("y_val was not", {"X_val": X}), ("X_val was not", {"y_val": y})):
+        with pytest.raises(InvalidData, match=f"{name} provided; pass both or neither"):
+            HistGradientBoostingRegressor().fit(X, y, **part)
+    for cls, target in ((HistGradientBoostingRegressor, y), (HistGradientBoostingClassifier, y > 0)):
+        with pytest.raises(InvalidParameter, match="early_stopping must be 'auto' or True if X_val"):
+            cls(early_stopping=False).fit(X, target, X_val=X, y_val=target)
+
+
 def test_warm_start_goes_on_where_it_stopped():
     X, y = rows()
     whole = HistGradientBoostingRegressor(max_iter=12).fit(X, y)

@@ -64,3 +64,29 @@ def test_all_kinds_of_tables_give_the_same_tree():
         for make in TABLES.values()
     }
     assert len(rules) == 1 and "Drama" in rules.pop()
+
+
+def test_texts_that_are_numbers_are_numbers_as_in_scikit_learn():
+    kinds = np.where(GENRE == "Drama", "1", "0")
+    texts = pd.DataFrame({"genre": GENRE, "length": LENGTH.astype(str), "code": kinds}, dtype=object)
+    texts.loc[0, "length"] = None
+    X = np.column_stack([LENGTH, kinds == "1"]).astype(float)
+    X[0, 0] = np.nan
+    options = {"max_iter": 5, "min_samples_leaf": 5}
+    model = HistGradientBoostingRegressor(**options).fit(texts, SCORE)
+    assert model.is_categorical_.tolist() == [True, False, False]
+    model.verify(texts, SCORE)
+    frame = texts[["length", "code"]]
+    numbers = HistGradientBoostingRegressor(**options).fit(X, SCORE).predict(X)
+    for table in (frame, frame.astype("string"), pl.DataFrame(frame.to_dict("list"))):
+        ours = HistGradientBoostingRegressor(**options).fit(table, SCORE)
+        assert not ours.is_categorical_.any()
+        np.testing.assert_array_equal(ours.predict(table), numbers)
+        ours.verify(table, SCORE)
+    tree = DecisionTreeRegressor(max_depth=3).fit(frame, SCORE)
+    np.testing.assert_array_equal(tree.predict(frame), DecisionTreeRegressor(max_depth=3).fit(X, SCORE).predict(X))
+    category = frame.assign(code=pd.Categorical(kinds))
+    named = pl.DataFrame({"length": LENGTH, "code": pl.Series(kinds, dtype=pl.Categorical)})
+    for table in (category, named):
+        marked = HistGradientBoostingRegressor(**options).fit(table, SCORE)
+        assert marked.is_categorical_.tolist() == [False, True]

@@ -11,7 +11,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import NOTHING, Rule, check_labels, check_params, one_of, read_weights
 from surefit.ensembles.boosted_columns import read_columns
-from surefit.ensembles.boosted_training import Targets, Watched, fit_boosting
+from surefit.ensembles.boosted_training import Targets, Watched, fit_boosting, watches
 from surefit.ensembles.boosted_trees import RULES, BoostedTreesMixin
 from surefit.losses import ExponentialLoss, Logistic
 from surefit.problems.labels import weights_by_class
@@ -65,8 +65,8 @@ class HistGradientBoostingClassifier(
     max_bins : int from 2 to 255, default=255
         Number of bins per column; one more bin is for missing values.
     categorical_features : 'from_dtype', array or None, default='from_dtype'
-        Categorical columns: those of text or categories in a pandas or polars table, or a mask, indices or names. The
-        best subset of categories goes left; unseen categories are treated as missing.
+        Categorical columns: those of categories, or of text other than numbers, in a pandas or polars table; or a mask,
+        indices or names. The best subset of categories goes left; unseen categories are treated as missing.
     monotonic_cst : array, dict or None, default=None
         For each column 1, 0 or -1: scores must not decrease, are unconstrained, or must not increase.
     interaction_cst : {'pairwise', 'no_interactions'}, list of sets, or None, default=None
@@ -213,7 +213,7 @@ class HistGradientBoostingClassifier(
         return fit_boosting(self, X, targets, self._watched(X_val, y_val, sample_weight_val))
 
     def _watched(self, X_val, y_val, sample_weight_val) -> Watched | None:
-        if X_val is None or y_val is None:
+        if not watches(self, X_val, y_val):
             return None
         X = read_columns(self, X_val, reset=False)
         labels = np.asarray(y_val)

@@ -10,7 +10,7 @@ from sklearn.utils import check_X_y
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.guards.refusals import in_one_sentence
 from surefit.core.validation import read_data
-from surefit.trees.categories import is_missing, table_columns
+from surefit.trees.categories import as_floats, is_missing, reads_as_numbers, table_columns
 
 READ: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 
@@ -19,7 +19,8 @@ def read_columns(estimator, X, y=None, *, reset: bool):
     """Return X as numbers (categories of a data frame as codes, missing values as NaN), and y if given."""
     if reset:
         estimator._frame_categories = _frame_categories(X)
-    numbers = _as_numbers(X, estimator._frame_categories)
+    with in_one_sentence(estimator, X, y):
+        numbers = _as_numbers(X, estimator._frame_categories)
     if numbers is not X:  # column names are read from the frame, values from the codes
         read_data(estimator, X, y if reset else None, reset=reset, skip_check_array=True)
         with in_one_sentence(estimator, numbers, y):
@@ -34,7 +35,7 @@ def read_columns(estimator, X, y=None, *, reset: bool):
 
 
 def _frame_categories(X) -> dict[int, list]:
-    """Return the labels of the categorical columns of a table: pandas categories, or sorted distinct texts."""
+    """Return the labels of the categorical columns of a table: pandas categories, or sorted distinct texts that are not all numbers."""
     if not hasattr(X, "columns"):
         return {}
     types, found = list(X.dtypes), {}
@@ -42,20 +43,25 @@ def _frame_categories(X) -> dict[int, list]:
         if str(types[j]) == "category" and hasattr(types[j], "categories"):
             found[j] = list(types[j].categories)
         elif column.dtype == object and any(isinstance(v, str) for v in column):
+            if not str(types[j]).startswith(("Categorical", "Enum")) and reads_as_numbers(column):
+                continue  # as in scikit-learn
             found[j] = sorted({str(v) for v in column if not is_missing(v)})
     return found
 
 
 def _as_numbers(X, categories: dict[int, list]):
-    if not categories or not hasattr(X, "columns"):
+    if not hasattr(X, "columns"):
+        return X
+    columns = table_columns(X)
+    if not categories and all(column.dtype != object for column in columns):
         return X
     numbers = []
-    for j, column in enumerate(table_columns(X)):
+    for j, column in enumerate(columns):
         if j in categories:
             place = {label: float(k) for k, label in enumerate(categories[j])}
             numbers.append(np.array([place.get(label, np.nan) for label in column.tolist()], dtype=np.float64))
         else:
-            numbers.append(np.asarray(column, dtype=np.float64))
+            numbers.append(as_floats(column))
     return np.column_stack(numbers)
 
 

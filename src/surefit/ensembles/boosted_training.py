@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
-from surefit.core.errors import ConvergenceWarning, InvalidParameter
+from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from surefit.core.warn import warn
 from surefit.ensembles.boosted_columns import find_categorical, interaction_groups, monotone_signs
 from surefit.ensembles.boosted_statement import make_claims, training_witness
@@ -59,6 +59,8 @@ def fit_boosting(estimator, X: np.ndarray, targets: Targets, given: Watched | No
     random = random_stream(estimator.random_state)
     wanted = estimator.early_stopping
     estimator.do_early_stopping_ = len(X) > LARGE if wanted == "auto" else bool(wanted)
+    if not again:  # a warm start holds the same rows out
+        vars(estimator).pop("_split_seed", None)
     training, watched = _split(estimator, X, targets, given, random)
     Xt, y, s = X[training], targets.y[training], targets.weights[training]
     if not again:
@@ -84,6 +86,20 @@ def fit_boosting(estimator, X: np.ndarray, targets: Targets, given: Watched | No
     loss = mean_loss(targets.loss, y, booster.z, s)
     sample = (X, targets.given, targets.sample_weight)
     return record(estimator, sample, targets.name, loss, reason=reason, seconds=seconds, witness=witness)
+
+
+def watches(estimator, X_val, y_val) -> bool:
+    """Return whether rows for early stopping are given; raise an error if they are incomplete or would not be used."""
+    if X_val is None and y_val is None:
+        return False
+    who = type(estimator).__name__
+    if X_val is None or y_val is None:
+        given, other = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
+        raise InvalidData(f"{who}: {given} is provided, but {other} was not provided; pass both or neither.")
+    if estimator.early_stopping is False:
+        words = "'auto' or True if X_val and y_val are passed to fit"
+        raise InvalidParameter(who, "early_stopping", words, estimator.early_stopping)
+    return True
 
 
 def forget_rounds(estimator) -> None:
@@ -149,10 +165,12 @@ def _split(estimator, X, targets: Targets, given: Watched | None, random) -> tup
         return rows, given
     if not estimator.do_early_stopping_ or estimator.validation_fraction is None:
         return rows, None
+    if not hasattr(estimator, "_split_seed"):
+        estimator._split_seed = int(random.randint(2**32 - 1, dtype=np.uint64))  # as in scikit-learn
     codes = targets.y[rows] if hasattr(estimator, "classes_") else None
     try:
         kept, held = train_test_split(
-            rows, test_size=estimator.validation_fraction, stratify=codes, random_state=random.randint(2**31 - 1)
+            rows, test_size=estimator.validation_fraction, stratify=codes, random_state=estimator._split_seed
         )
     except ValueError as error:
         who = type(estimator).__name__

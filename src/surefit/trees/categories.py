@@ -58,7 +58,7 @@ def _labels(estimator, X) -> dict[int, np.ndarray]:
     found = {}
     for j, column in enumerate(table_columns(X)):
         texts = [v for v in column if not is_missing(v) and isinstance(v, str)] if column.dtype == object else []
-        if not texts:
+        if not texts or (estimator.categorical_features is None and reads_as_numbers(column)):
             continue
         if estimator.categorical_features is None:
             where = f"column {j}" + (f" ({names[j]!r})" if names else "")
@@ -88,6 +88,21 @@ def _is_text(column) -> bool:
     return kind.startswith(("object", "str", "category", "categorical", "enum", "utf8"))
 
 
+def reads_as_numbers(column: np.ndarray) -> bool:
+    """Whether every text in a column is a number, as in a table of texts that was read without types."""
+    try:
+        as_floats(column)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def as_floats(column: np.ndarray) -> np.ndarray:
+    """Return a column as numbers, with missing cells as nan; texts must be numbers."""
+    cells = [np.nan if is_missing(v) else v for v in column] if column.dtype == object else column
+    return np.asarray(cells, dtype=np.float64)
+
+
 def is_missing(value) -> bool:
     """Whether a cell is empty."""
-    return value is None or value != value or type(value).__name__ == "NAType"
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)  # NA has no truth value
