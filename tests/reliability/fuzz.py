@@ -1,7 +1,9 @@
 """Random estimators, parameters and data: ``python -m tests.reliability.fuzz --seconds N --seed S`` (``make fuzz``).
 
 Each round fits, predicts, verifies, saves, loads, verifies, mutates and verifies. The seed is printed; a round depends on the seed and its
-number alone, so that ``--seed S --first K --rounds 1`` repeats it.
+number alone, so that ``--seed S --first K --rounds 1`` repeats it. A round of more than ``--limit`` seconds of CPU time is a fault, and the
+next round runs in a new process. What was tried is recorded at the end, and also if the run is stopped by Ctrl-C or a signal; runs with
+``--rounds`` repeat others and are not recorded.
 """
 
 from __future__ import annotations
@@ -9,15 +11,20 @@ from __future__ import annotations
 import argparse
 import inspect
 import random
+import signal
 import tempfile
 import time
 import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tests.reliability.inputs import METHODS, SPOKEN, arguments
+from tests.reliability.isolated import Ended, Isolated
 from tests.reliability.matrix import Input
 from tests.reliability.mutations import of_certificate, of_model, wrongly_accepted
 from tests.reliability.results import write
@@ -27,6 +34,7 @@ import surefit
 from surefit.core.errors import InvalidData, InvalidParameter
 
 MUTATIONS = 6  # per round
+LIMIT = 60.0  # seconds of CPU time per round: a first fit that compiles takes up to 15 on a slow core
 META = (
     "GridSearchCV",
     "RandomizedSearchCV",
@@ -164,11 +172,16 @@ def _mutated(draw: random.Random, model: Any, rows: tuple[Any, Any], options: di
                 model.__dict__[name] = kept
 
 
-def round_of(seed: int, k: int, folder: Path) -> tuple[str, str]:
-    """Return what happened in round ``k`` ("fitted", "refused" or "fault"), and its description."""
+def drawn(seed: int, k: int) -> tuple[random.Random, Any, Input, str]:
+    """Return the draws of round ``k``, its model, its data and its description."""
     draw = random.Random(f"{seed} {k}")
     model, found = drawn_model(draw), drawn_data(draw)
-    words = f"round {k}: {model!r} on {found.name}".replace("\n", " ")
+    return draw, model, found, f"seed {seed}, round {k}: {model!r} on {found.name}".replace("\n", " ")
+
+
+def round_of(seed: int, folder: Path, k: int) -> tuple[str, str]:
+    """Return what happened in round ``k`` ("fitted", "refused" or "fault"), and its description."""
+    draw, model, found, words = drawn(seed, k)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -184,44 +197,89 @@ def round_of(seed: int, k: int, folder: Path) -> tuple[str, str]:
     return kind, words
 
 
+class Tally:
+    """What a run has tried so far."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.counts, self.faults = seed, Counter(fitted=0, refused=0, fault=0), list[str]()
+        self._started = time.monotonic()
+
+    def seconds(self) -> float:
+        """Return the time since the run began."""
+        return time.monotonic() - self._started
+
+    def add(self, kind: str, words: str) -> None:
+        """Count a round, and keep and print the description of a fault."""
+        self.counts[kind] += 1
+        if kind == "fault":
+            self.faults.append(words)
+            print(words, flush=True)
+
+    def summary(self) -> str:
+        """Return the counts in a line."""
+        return f"{self.counts.total()} rounds in {self.seconds() / 3600:.2f} hours: {dict(self.counts)}"
+
+    def record(self) -> None:
+        """Write the line of the run to the table of results; a run that ended no round leaves it as it is."""
+        if not self.counts.total():
+            return
+        hours = self.seconds() / 3600
+        what = f"random estimators, parameters and data for {hours:.2f} hours, seed {self.seed}"
+        found = {"hours": round(hours, 2), "seed": self.seed, "findings": self.faults}
+        write("fuzz", what, self.counts.total(), len(self.faults), **self.counts, **found)
+
+
 def run(
-    seed: int, *, seconds: float = float("inf"), rounds: int | None = None, first: int = 0
-) -> tuple[dict[str, int], list[str]]:
-    """Run rounds until time or count is used up; return counts and the descriptions of faults."""
-    counts, wrong = {"fitted": 0, "refused": 0, "fault": 0}, []
-    started, k = time.monotonic(), first
-    with tempfile.TemporaryDirectory() as folder:
-        while time.monotonic() - started < seconds and (rounds is None or k < first + rounds):
-            kind, words = round_of(seed, k, Path(folder))
-            counts[kind] += 1
-            if kind == "fault":
-                wrong.append(words)
-                print(words, flush=True)
+    tally: Tally, *, limit: float, seconds: float = float("inf"), rounds: int | None = None, first: int = 0
+) -> None:
+    """Run rounds of at most ``limit`` seconds of CPU time until time or count is used up, and add them to the tally."""
+    k = first
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Isolated(partial(round_of, tally.seed, Path(folder)), limit) as process,
+    ):
+        while tally.seconds() < seconds and (rounds is None or k < first + rounds):
+            try:
+                kind, words = process(k)
+            except Ended as error:
+                kind, words = "fault", f"{drawn(tally.seed, k)[-1]}: {error}"
+            tally.add(kind, words)
             k += 1
-    return counts, wrong
 
 
-def main() -> int:
-    """Fuzz for some seconds and print the counts."""
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """End the block, without an error, at Ctrl-C or a signal that asks the process to end."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, signal.default_int_handler) for number in numbers]
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def main(words: list[str] | None = None) -> int:
+    """Fuzz for some seconds, print the counts and record them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=None)
-    chosen = parser.parse_args()
-    print(f"seed {chosen.seed}", flush=True)
-    started = time.monotonic()
-    counts, wrong = run(chosen.seed, seconds=chosen.seconds, rounds=chosen.rounds, first=chosen.first)
-    hours = (time.monotonic() - started) / 3600
-    print(f"{sum(counts.values())} rounds in {hours:.2f} hours: {counts}")
-    write(
-        "fuzz",
-        f"random estimators, parameters and data for {hours:.2f} hours, seed {chosen.seed}",
-        sum(counts.values()),
-        len(wrong),
-        **counts,
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help="seconds of CPU time per round, compilation included"
     )
-    return int(bool(wrong))
+    chosen = parser.parse_args(words)
+    print(f"seed {chosen.seed}", flush=True)
+    tally = Tally(chosen.seed)
+    with stoppable():
+        run(tally, limit=chosen.limit, seconds=chosen.seconds, rounds=chosen.rounds, first=chosen.first)
+    print(tally.summary())
+    if chosen.rounds is None:
+        tally.record()
+    return int(bool(tally.faults))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import surefit
 FILE = Path(__file__).parents[2] / "docs" / "reliability_results.json"
 
 
-def write(name: str, what: str, tried: int, wrong: int, **more: int) -> None:
+def write(name: str, what: str, tried: int, wrong: int, **more: float | list[str]) -> None:
     """Replace the line of the run ``name``: what was tried, how often, and how often it went wrong."""
     results = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     results[name] = {
