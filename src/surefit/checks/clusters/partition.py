@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.eigen import dense, rows_at_once, weights_of
-from surefit.checks.enclosure import Bound, gamma
+from surefit.checks.enclosure import UNIT, Bound, gamma
 from surefit.checks.judge import shared
 from surefit.core.certificate import Certificate
 from surefit.core.jit import compiled
@@ -64,14 +64,15 @@ def partition_of(certificate: Certificate, data: Data) -> Partition:
     sums = over_rows(data.X, data.weights, _sums, centers, combine=_joined, sliced=labels)
     # Number of successive additions, for any division of the rows.
     depth = min(rows_at_once(d), n) + -(-n // rows_at_once(d)) + sums.levels
+    few = 8 + math.ceil(n * n * UNIT)  # units of rounding of a sum of n terms with a sum of its rounding errors
     filled = np.where(sums.sizes > 0, sums.sizes, 1.0)[:, None]
     off = sums.off / filled
-    off_radius = gamma(depth + 8) * sums.spread / filled * (1 + gamma(8))
+    off_radius = gamma(depth + 8) * sums.spread / filled * (1 + gamma(few))
     moved = np.sqrt(np.sum((np.abs(off) + off_radius) ** 2, axis=1)) * (1 + gamma(d + 8))
     squares = float(np.sum(sums.squares))
     return Partition(
         squares,
-        gamma(d + 16 + sums.levels) * squares,
+        gamma(d + 8 + few + sums.levels) * squares,
         math.fsum(sums.sizes),
         _scatter(squares, sums.sizes, centers, off),
         sums.largest,
