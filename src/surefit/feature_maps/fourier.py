@@ -12,6 +12,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import COUNT, POSITIVE, RANDOM_STATE, Rule, check_params, one_of, read_data
+from surefit.feature_maps.cosines import cosines, sines
 from surefit.feature_maps.reading import KERNEL, READ, resolved
 from surefit.kernels import RBF, Laplacian
 from surefit.problems import pose
@@ -143,7 +144,7 @@ class RandomFourierFeatures(
         """Return the features, one column per feature: cosines first, then sines."""
         check_is_fitted(self)
         angles = np.asarray(read_data(self, X, reset=False, **READ) @ self.frequencies_.T, dtype=np.float64)
-        return np.hstack([np.cos(angles), np.sin(angles)]) / math.sqrt(len(self.frequencies_))
+        return np.hstack([cosines(angles.copy()), sines(angles)]) / math.sqrt(len(self.frequencies_))
 
     @property
     def _n_features_out(self) -> int:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.claims import Claim
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import COUNT, POSITIVE, RANDOM_STATE, check_params, one_of, read_data
+from surefit.feature_maps.cosines import cosines
 from surefit.feature_maps.fourier import CONFIDENCE, FeatureBoundsMixin
 from surefit.feature_maps.reading import READ, resolved
 
@@ -104,7 +105,9 @@ class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutM
         """Return the features, one column per feature."""
         check_is_fitted(self)
         angles = np.asarray(read_data(self, X, reset=False, **READ) @ self.random_weights_, dtype=np.float64)
-        return np.cos(angles + self.random_offset_) * np.sqrt(2.0 / self.random_weights_.shape[1])
+        features = cosines(angles, self.random_offset_)
+        features *= np.sqrt(2.0 / self.random_weights_.shape[1])
+        return features
 
     @property
     def _n_features_out(self) -> int:
