@@ -100,6 +100,10 @@ def test_errors_say_what_to_do():
         BayesianLogisticRegression(method="grid").fit(np.eye(3), [0, 1, 1])
     with pytest.raises(InvalidParameter, match="positive definite 2 x 2"):
         BayesianLogisticRegression(prior_covariance=[[1.0, 2.0], [2.0, 1.0]]).fit(*SIX)
+    with pytest.raises(InvalidParameter, match="positive definite 2 x 2"):
+        BayesianLogisticRegression(prior_covariance=[[1.0, 1e6], [1e6, 1e12 + 1e-3]]).fit(
+            *SIX
+        )  # singular within rounding
     with pytest.raises(InvalidData, match="Only binary"):
         BayesianLogisticRegression().fit(HALF, [0, 1, 2])
     with pytest.raises(InvalidParameter, match="models the inputs"):

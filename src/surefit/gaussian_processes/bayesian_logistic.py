@@ -31,6 +31,7 @@ from surefit.problems.processes import prior_covariance
 from surefit.solvers.gaussian_process.weights import WeightDistribution, laplace, modeled_inputs, on_grid
 
 POINTS = {1: 1601, 2: 241}  # nodes per axis
+SINGULAR = 2e-15  # eigenvalue of a correlation matrix, per squared dimension, that rounding may make zero
 
 
 class BayesianLogisticRegression(CallbackSupportMixin, CertifiedMixin, ClassifierMixin, BaseEstimator):
@@ -165,7 +166,9 @@ class BayesianLogisticRegression(CallbackSupportMixin, CertifiedMixin, Classifie
     def _prior(self, d: int) -> np.ndarray:
         prior = prior_covariance(self.prior_covariance, d)
         proper = prior.shape == (d, d) and np.all(np.isfinite(prior)) and np.allclose(prior, prior.T)
-        if not proper or np.linalg.eigvalsh(prior)[0] <= 0:
+        proper = proper and np.all(np.diagonal(prior) > 0)
+        roots = np.sqrt(np.diagonal(prior)) if proper else np.ones(d)
+        if not proper or np.linalg.eigvalsh(prior / roots / roots[:, None])[0] <= SINGULAR * d**2:
             raise InvalidParameter(
                 type(self).__name__,
                 "prior_covariance",

@@ -13,7 +13,7 @@ import numpy as np
 
 from surefit.checks.audits.reading import inner
 from surefit.checks.enclosure import UNIT, gamma
-from surefit.checks.ensembles.losses import derivatives
+from surefit.checks.ensembles.losses import derivatives, gradient_terms
 from surefit.checks.ensembles.packed import leaves_of, packed_trees
 from surefit.checks.judge import AtMost, Proof, claim, shared
 from surefit.core.catalog import Entry, register
@@ -143,7 +143,8 @@ def _step_rounding(
     problem: dict[str, Any], s: Any, g: Any, h: Any, leaf: Any, size: int, sums: float, slip: float
 ) -> np.ndarray:
     """Bound the rounding of every leaf's step: of both sums, and of derivatives at scores that are off by ``slip``."""
-    G, size_of_g, H, mass = (np.bincount(leaf, weights=w, minlength=size) for w in (s * g, s * np.abs(g), s * h, s))
+    terms = gradient_terms(problem, g, h)
+    G, size_of_g, H, mass = (np.bincount(leaf, weights=w, minlength=size) for w in (s * g, s * terms, s * h, s))
     top, bottom = sums * size_of_g + slip * mass, problem["curvature"] * (sums * H + slip * mass)
     down = problem["curvature"] * H + problem["l2"] + np.finfo(float).tiny
     return problem["rate"] * (top + np.abs(G) / down * bottom) / down

@@ -15,12 +15,12 @@ def derivatives(problem: dict[str, Any], y: np.ndarray, z: np.ndarray) -> tuple[
     name, f = problem["loss"], z[0]
     one = np.ones((1, len(f)))
     if name == "log_loss" and problem["scores"] == 1:
-        p = expit(f)
-        return np.logaddexp(0, f) - y * f, (p - y)[None], (p * (1 - p))[None]
+        signs = 2 * y - 1
+        return np.logaddexp(0, f) - y * f, (-signs * expit(-signs * f))[None], (expit(f) * expit(-f))[None]
     if name == "log_loss":
         own = np.arange(len(z))[:, None] == y[None]
-        p = np.exp(z - logsumexp(z, axis=0))
-        return logsumexp(z, axis=0) - np.sum(z * own, axis=0), p - own, p * (1 - p)
+        p, others = _shares(z)
+        return logsumexp(z, axis=0) - np.sum(z * own, axis=0), np.where(own, -others, p), p * others
     if name == "exponential":
         e = np.exp(-(2 * y - 1) * f)
         return e, (-(2 * y - 1) * e)[None], e[None]
@@ -42,3 +42,18 @@ def derivatives(problem: dict[str, Any], y: np.ndarray, z: np.ndarray) -> tuple[
         e = y * np.exp(-f)
         return e + f, (1 - e)[None], e[None]
     raise CertificateError(f"The checker does not support the loss {name!r}.")
+
+
+def _shares(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the softmax of each column, and one minus it as the sum of the other classes, which is accurate near a probability of 1."""
+    e = np.exp(z - np.max(z, axis=0))
+    none = np.zeros((1, e.shape[1]))
+    before = np.cumsum(np.vstack([none, e[:-1]]), axis=0)
+    after = np.cumsum(np.vstack([none, e[:0:-1]]), axis=0)[::-1]
+    total = before[-1] + e[-1]
+    return e / total, (before + after) / total
+
+
+def gradient_terms(problem: dict[str, Any], g: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Return the size of the terms of a gradient, to which its rounding is relative: mean and target cancel in Poisson and gamma losses."""
+    return np.abs(g) + 2 * h if problem["loss"] in ("poisson", "gamma") else np.abs(g)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.enclosure import UNIT, gamma
-from surefit.checks.ensembles.losses import derivatives
+from surefit.checks.ensembles.losses import derivatives, gradient_terms
 from surefit.checks.ensembles.routes import BoostedTree, add_steps, leaves_of
 from surefit.core.partitioned import Part, row_draws, rows_of_part, weights_in
 from surefit.core.sample import read_target
@@ -62,7 +62,7 @@ class Rounds(NamedTuple):
     weight: float
     before: Loss
     after: Loss
-    leaves: tuple[np.ndarray, ...]  # for each recomputed tree: sums of g, |g|, h, |h| by node
+    leaves: tuple[np.ndarray, ...]  # for each recomputed tree: sums of g, its terms, h, |h| by node
     residuals: np.ndarray  # for each recomputed tree: the largest absolute residual
     slips: np.ndarray  # for each recomputed tree: the largest rounding error of a score before it
 
@@ -112,8 +112,8 @@ def _repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:
         for k, tree in enumerate(setting.checked[first : first + K]):
             leaf = leaves_of(sample.columns, tree, setting.bins)
             if setting.quantile is None:
-                parts = (sample.s * g[k], sample.s * np.abs(g[k]), sample.s * h[k], sample.s * np.abs(h[k]))
-                leaves.append(np.array([np.bincount(leaf, part, len(tree.feature)) for part in parts]))
+                parts = (g[k], gradient_terms(problem, g[k], h[k]), h[k], np.abs(h[k]))
+                leaves.append(np.array([np.bincount(leaf, sample.s * part, len(tree.feature)) for part in parts]))
             residuals.append(float(np.max(np.abs(sample.y - z[k]), initial=0.0)))
             z[k] += tree.value[leaf]
             size[k] += np.abs(tree.value[leaf])

@@ -16,7 +16,7 @@ from scipy import linalg
 from scipy.special import expit
 
 from surefit.checks.eigen import dense, weights_of
-from surefit.checks.enclosure import gamma
+from surefit.checks.enclosure import Enclosed, gamma
 from surefit.checks.judge import Proof, claim, no_claim, refused, shared
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -36,7 +36,7 @@ class Weights(NamedTuple):
     signs: np.ndarray
     counts: np.ndarray
     prior: np.ndarray
-    precision: np.ndarray
+    precision: Enclosed
     mean: np.ndarray
     covariance: np.ndarray
 
@@ -55,22 +55,42 @@ def _read(certificate: Certificate, data: Data) -> Weights:
     if not fits or not (np.isfinite(mean).all() and np.isfinite(C).all() and np.array_equal(C, C.T)):
         raise ValueError("classes_, posterior_mean_ and posterior_covariance_ do not fit the data")
     signs = np.where(y == classes[1], 1.0, -1.0)
-    return Weights(X, signs, weights_of(data), prior, linalg.inv(prior), mean, C)
+    return Weights(X, signs, weights_of(data), prior, enclosed_inverse(prior), mean, C)
+
+
+def enclosed_inverse(A: np.ndarray) -> Enclosed:
+    r"""Return the inverse of a positive definite matrix with error radii, scaled to a unit diagonal by powers of two.
+
+    If :math:`AY = I + E` and the row sums :math:`r` of :math:`|E|` are at most :math:`e < 1`, then :math:`|A^{-1} - Y| = |Y E (I + E)^{-1}|
+    \le |Y| r 1^\top / (1 - e)`. Scaling removes the condition number of a diagonal matrix.
+    """
+    scale = np.exp2(-np.rint(np.log2(np.diagonal(A)) / 2))
+    R = A * scale * scale[:, None]
+    Y, d = np.linalg.inv(R), len(A)
+    sums = np.sum(np.abs(R @ Y - np.eye(d)) + gamma(d + 1) * (np.abs(R) @ np.abs(Y)), axis=1) * (1 + gamma(d + 4))
+    if not np.max(sums) < 0.5:
+        raise ValueError("prior_covariance is singular within rounding")
+    radius = np.abs(Y) @ sums / (1 - np.max(sums)) * (1 + gamma(d + 8))
+    return Enclosed(Y * scale * scale[:, None], np.outer(radius * scale, scale))
 
 
 def _gradient(at: Weights) -> tuple[np.ndarray, np.ndarray]:
     """Return the gradient of the log posterior at the mean, and its rounding."""
     p = expit(-at.signs * (at.X @ at.mean))
     scores_off = gamma(at.X.shape[1] + 8) * (np.abs(at.X) @ np.abs(at.mean))
-    pull, held = at.counts * at.signs * p, at.precision @ at.mean
+    pull, held = at.counts * at.signs * p, at.precision.mid @ at.mean
     gradient = at.X.T @ pull - held
-    condition = float(np.linalg.cond(at.prior))
     flat = np.minimum(
         np.exp(-np.maximum(np.abs(at.X @ at.mean) - scores_off, 0.0)), 0.25
     )  # largest derivative of p nearby
     rounding = np.abs(at.X).T @ (at.counts * (gamma(len(at.X) + 16) * p + flat * scores_off))
-    rounding += gamma(16 * len(at.mean)) * condition * (np.abs(at.precision) @ np.abs(at.mean))
+    rounding += _precision_error(at, 16 * len(at.mean)) @ np.abs(at.mean)
     return gradient, rounding
+
+
+def _precision_error(at: Weights, terms: int) -> np.ndarray:
+    """Return the error of the prior's precision matrix, and of sums of ``terms`` products with it."""
+    return at.precision.rad + gamma(terms) * at.precision.magnitude
 
 
 @fact("bayesian_logistic.mode", says="The log density at the mode is within {value:.2g} of the highest.")
@@ -107,14 +127,14 @@ def covariance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         )  # an error of a score changes the weight p(1-p) by at most as much
         curved, size = (at.X.T * curve) @ at.X, (np.abs(at.X).T * curve) @ np.abs(at.X)
         off = (np.abs(at.X).T * moved) @ np.abs(at.X)
-    P, lengths = curved + at.precision, np.abs(at.precision) + size
-    radius = off + gamma(n + 32 * d) * float(np.linalg.cond(at.prior)) * lengths
+    P, lengths = curved + at.precision.mid, at.precision.magnitude + size
+    radius = off + at.precision.rad + gamma(n + 32 * d) * lengths
     rounding = float(np.linalg.norm(np.abs(L).T @ (radius + gamma(4 * d) * lengths) @ np.abs(L)))
     eta = float(np.linalg.norm(L.T @ P @ L - np.eye(d))) + rounding
     if gaussian:
         pull = 0.5 * at.X.T @ (at.counts * at.signs)
         terms = np.abs(P) @ np.abs(at.mean) + 0.5 * np.abs(at.X).T @ at.counts
-        slack = np.abs(L).T @ (gamma(n + 32 * d) * float(np.linalg.cond(at.prior)) * terms)
+        slack = np.abs(L).T @ (gamma(n + 32 * d) * terms + at.precision.rad @ np.abs(at.mean))
         rounding += float(np.linalg.norm(slack))
         eta += float(np.linalg.norm(np.abs(L.T @ (P @ at.mean - pull)) + slack))
     if not eta < 1:
@@ -151,12 +171,12 @@ def _moments(at: Weights, axes: np.ndarray) -> tuple[float, np.ndarray, np.ndarr
     steps = np.tile(g, 2 * PANELS) * (edges[1] - edges[0]) / 2
     total, first, second = 0.0, np.zeros(d), np.zeros((d, d))
     peak = -float(np.logaddexp(0.0, -(at.X @ at.mean) * at.signs) @ at.counts)
-    peak -= 0.5 * float(at.mean @ at.precision @ at.mean)
+    peak -= 0.5 * float(at.mean @ at.precision.mid @ at.mean)
     for z, step in zip(ticks, steps, strict=True) if d > 1 else [(0.0, 1.0)]:  # one line of the grid at a time
         Z = np.column_stack([np.full(len(ticks), z), ticks]) if d > 1 else ticks[:, None]
         W = at.mean + Z @ axes.T
         logs = -np.logaddexp(0.0, -(W @ at.X.T) * at.signs) @ at.counts
-        logs -= 0.5 * np.einsum("ij,jk,ik->i", W, at.precision, W)
+        logs -= 0.5 * np.einsum("ij,jk,ik->i", W, at.precision.mid, W)
         mass = np.exp(logs - peak) * steps * step
         total += float(np.sum(mass))
         first += mass @ Z
