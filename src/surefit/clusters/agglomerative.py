@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -13,6 +14,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import (
     ANYTHING,
+    ARRAY,
     BOOLEAN,
     COUNT,
     NON_NEGATIVE,
@@ -28,6 +30,10 @@ from surefit.solvers.clustering.linkage import cut, ward_merges
 
 WIDEST = 100  # number of columns up to which Ward's distances are computed when needed; for more, a matrix of distances is faster
 METRIC = Rule("the name of a distance or a function of two rows", lambda v: isinstance(v, str) or callable(v))
+
+LINKS = Rule(
+    "an array, a sparse matrix or a function of X", lambda v: callable(v) or sparse.issparse(v) or ARRAY.allows(v)
+)
 
 
 class AgglomerativeClustering(CertifiedMixin, ClusterMixin, BaseEstimator):
@@ -92,7 +98,7 @@ class AgglomerativeClustering(CertifiedMixin, ClusterMixin, BaseEstimator):
         "n_clusters": NOTHING | COUNT,
         "metric": METRIC,
         "memory": ANYTHING,
-        "connectivity": ANYTHING,
+        "connectivity": NOTHING | LINKS,
         "compute_full_tree": BOOLEAN | one_of("auto"),
         "linkage": one_of("ward", "complete", "average", "single"),
         "distance_threshold": NOTHING | NON_NEGATIVE,

@@ -31,6 +31,7 @@ from surefit.neighbors.inputs import (
     OPTIONS,
     READ,
     require_distances,
+    require_powers,
     require_squares,
 )
 from surefit.neighbors.search import Search, finite_values, kernel_search, search_for
@@ -99,6 +100,8 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
         self.effective_metric_, self.effective_metric_params_ = effective_metric(self.get_params(deep=False))
         if self._kernel_given() is None and self.effective_metric_ == "euclidean":
             require_squares(self, self._fit_X)
+        if self._kernel_given() is None and self.effective_metric_ == "minkowski":
+            require_powers(self, self._fit_X)
         self._search = self._prepare()
         self._keep_targets(y)
         self._issue(

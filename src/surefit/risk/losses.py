@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.errors import InvalidData, InvalidParameter
-from surefit.core.validation import NON_NEGATIVE, NOTHING, Rule
+from surefit.core.validation import ARRAY, NON_NEGATIVE, NOTHING, REAL, Rule
 
 NAMES = ("zero_one", "brier", "squared", "absolute", "quantile", "miss")
 LOSS = Rule(
     "None, a function of (y, prediction), or one of " + ", ".join(map(repr, NAMES)),
     lambda v: callable(v) or v is None or (isinstance(v, str) and v in NAMES),
 )
-Y_RANGE = Rule(
-    "None or two finite numbers, the smaller first",
-    lambda v: v is None or (len(v) == 2 and np.isfinite(v).all() and v[0] < v[1]),
+Y_RANGE = NOTHING | Rule(
+    "two finite numbers, the smaller first",
+    lambda v: ARRAY.allows(v) and len(v) == 2 and all(REAL.allows(end) for end in v) and v[0] < v[1],
 )
 TOLERANCE = NOTHING | NON_NEGATIVE
 

@@ -93,8 +93,10 @@ def fit_sigmoid(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> t
     largest = float(np.max(np.abs(scores), initial=0.0))
     scale = 2.0 ** math.floor(math.log2(largest)) if 1e-300 < largest < math.inf else 1.0  # exact to undo
     moves = np.stack([scores / scale, np.ones(len(scores))])
-    share = float(weights @ second / weights.sum())
-    theta = np.array([0.0, math.log(share / (1.0 - share))])
+    odds = float(weights @ second) / float(
+        weights @ smoothed_targets(1 - codes, weights)
+    )  # one minus a target may be zero
+    theta = np.array([0.0, math.log(odds)])
     value, p = _sigmoid_loss(theta @ moves, second, weights)
     for _ in range(MOST_STEPS):
         gradient = moves @ (weights * (p - second))

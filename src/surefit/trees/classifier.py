@@ -6,12 +6,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.outputs import ClassListsMixin, logarithms, one_or_several, read_classes, require_dense
-from surefit.core.validation import ANYTHING, check_labels, check_params, one_of
+from surefit.core.validation import NOTHING, Rule, check_labels, check_params, one_of
 from surefit.problems.labels import class_factors
 from surefit.trees.base import TreeMixin, pruning_path
 from surefit.trees.categories import read_table
 from surefit.trees.fit import fit_tree
 from surefit.trees.parameters import RULES
+
+CLASS_WEIGHT = (
+    NOTHING
+    | one_of("balanced")
+    | Rule("a dict of class weights, or a list of them", lambda v: isinstance(v, (dict, list)))
+)
 
 
 class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, ClassifierMixin, BaseEstimator):
@@ -147,7 +153,7 @@ class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, Classif
     _rules = {
         **RULES,
         "criterion": one_of("gini", "entropy", "log_loss", "misclassification"),
-        "class_weight": ANYTHING,
+        "class_weight": CLASS_WEIGHT,
     }
 
     def __init__(
@@ -218,7 +224,10 @@ class DecisionTreeClassifier(ClassListsMixin, TreeMixin, CertifiedMixin, Classif
             raise InvalidParameter(
                 "DecisionTreeClassifier", "monotonic_cst", "None for more than two classes", self.monotonic_cst
             )
-        factors = class_factors(self.class_weight, y)
+        try:
+            factors = class_factors(self.class_weight, y)
+        except ValueError as error:
+            raise InvalidParameter("DecisionTreeClassifier", "class_weight", str(error), self.class_weight) from None
         weights = None if factors is None else np.array(factors)
         given = y.astype(np.float64) if y.dtype.kind in "biuf" else y
         return fit_tree(self, X, table, codes, given, sample_weight, weights, self.n_classes_)

@@ -13,6 +13,7 @@ from surefit.checks.enclosure import Enclosed, gamma, row_blocks
 from surefit.kernels import Kernel, kernel_distances
 
 BY_DIFFERENCES = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
+UNDERFLOW = 1e-290  # powers below this have lost digits, or are zero
 
 
 def distances(
@@ -80,7 +81,10 @@ def _minkowski(X: Any, rows: np.ndarray, present: np.ndarray, p: float) -> Enclo
     Q, d = _dense(X[rows]), X.shape[1]
     parts = [cdist(Q, _dense(X[part] if whole else X[present[part]]), **how) for part in row_blocks(len(present))]
     mid = np.concatenate(parts, axis=1)
-    return Enclosed(mid, mid * (gamma(d + 8) if named else gamma(4 * d + 64) * (1 + 1 / p)))
+    if named:
+        return Enclosed(mid, mid * gamma(d + 8))
+    least = (d * UNDERFLOW) ** (1 / p)  # powers of smaller differences lose digits
+    return Enclosed(mid, mid * gamma(4 * d + 64) * (1 + 1 / p) + np.where(mid <= 2 * least, least, 0.0))
 
 
 def _by_squares(mid: np.ndarray, X: Any) -> Enclosed:

@@ -1,0 +1,81 @@
+"""Faults that the fuzz run found, each with the smallest data that showed it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import surefit
+from surefit.checks.neighbors.distances import distances
+from surefit.core.errors import ConvergenceWarning, InvalidParameter
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(20, 3)), RNG.normal(size=20)
+LABELS = np.repeat([0, 1], 10)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (surefit.Certified(surefit.Ridge(), y_range=2), "y_range must be None, or two finite numbers"),
+        (surefit.Certified(surefit.Ridge(), y_range=["a", "b"]), "y_range must be None, or two finite numbers"),
+        (surefit.AgglomerativeClustering(connectivity=2), "connectivity must be .* or a function of X"),
+        (surefit.KNeighborsRegressor(p=0.001), "p must be such that powers .* or inf"),
+        (surefit.NearestNeighbors(p=1e6), "p must be such that powers .* or inf"),
+        (surefit.DecisionTreeClassifier(class_weight=1e12), "class_weight must be .* a dict of class weights"),
+        (surefit.DecisionTreeClassifier(class_weight={7: 2.0}), "class_weight must be"),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
+)
+def test_a_wrong_parameter_is_refused_in_a_sentence(model, words):
+    with pytest.raises(InvalidParameter, match=words) as caught:
+        model.fit(X, LABELS)
+    assert "\n" not in str(caught.value)
+
+
+def test_right_values_of_these_parameters_are_accepted():
+    for p in (0.5, 3, 60, np.inf):
+        assert surefit.KNeighborsRegressor(p=p).fit(X, Y).verify(X, Y)
+    assert surefit.DecisionTreeClassifier(class_weight={0: 1.0, 1: 3.0}).fit(X, LABELS).verify(X, LABELS)
+    for links in (np.ones((20, 20)), sparse.csr_matrix(np.ones((20, 20))), lambda X: np.ones((len(X), len(X)))):
+        assert surefit.AgglomerativeClustering(connectivity=links).fit(X).verify(X)
+
+
+def test_distances_whose_powers_underflow_are_enclosed():
+    rows = np.array([[0.0], [1e-6], [1e-5], [1e-4], [3.0]])
+    found = distances(
+        {"kernel": None, "metric": "minkowski", "options": {"p": 60.0}}, rows, np.array([0]), np.arange(5)
+    )
+    assert found.mid[0, 1] == 0.0
+    assert np.all(np.abs(found.mid[0] - rows[:, 0]) <= found.rad[0]) and found.rad[0, 3] < 1e-14
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_the_check_of_an_ill_conditioned_kernel_matrix_does_not_warn(free):
+    columns = X[:, [0, 0, 1]] * 1e6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the smallest alpha is below the rounding of the matrix
+        model = surefit.KernelRidgeCV(alphas=[1e-10, 1.0], fit_intercept=free).fit(columns, Y)
+        assert model.verify(columns, Y)
+
+
+@pytest.mark.parametrize(
+    "model", [surefit.KernelRidge(), surefit.KernelRidgeCV(), surefit.KernelModel(kernel="linear")], ids=str
+)
+def test_predictions_do_not_depend_on_whether_the_rows_are_the_array_of_the_fit(model):
+    rows = X[:1] + 1e-3 * X
+    fitted = model.fit(rows, 1e8 * Y)
+    assert np.array_equal(fitted.predict(rows), fitted.predict(rows.copy()))
+    assert np.array_equal(fitted.predict(rows[5:9]), fitted.predict(rows[5:9].copy()))
+
+
+@pytest.mark.parametrize("heavy", [0, 1])
+def test_a_class_of_nearly_all_weight_is_calibrated(heavy):
+    weights = np.where(LABELS == heavy, 1e20, 1.0)
+    model = surefit.CalibratedClassifierCV(surefit.GaussianNB(), cv=2, method="sigmoid").fit(
+        X, LABELS, sample_weight=weights
+    )
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert model.verify(X, LABELS, sample_weight=weights)
