@@ -16,7 +16,8 @@ def derivatives(problem: dict[str, Any], y: np.ndarray, z: np.ndarray) -> tuple[
     one = np.ones((1, len(f)))
     if name == "log_loss" and problem["scores"] == 1:
         signs = 2 * y - 1
-        return np.logaddexp(0, f) - y * f, (-signs * expit(-signs * f))[None], (expit(f) * expit(-f))[None]
+        wrong = expit(-signs * f)
+        return np.logaddexp(0, f) - y * f, (-signs * wrong)[None], (wrong * expit(signs * f))[None]
     if name == "log_loss":
         own = np.arange(len(z))[:, None] == y[None]
         p, others = _shares(z)
