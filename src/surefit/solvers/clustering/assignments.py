@@ -109,7 +109,8 @@ def audit(points, weights, centers: Centers, labels, sizes, n_jobs=None) -> tupl
 
 def _without_dust(sums: np.ndarray) -> np.ndarray:
     """Set sum and weight of clusters without points to exactly zero."""
-    sums[sums[:, -1] == 0] = 0.0
+    if not sums[:, -1].all():
+        sums[sums[:, -1] == 0] = 0.0
     return sums
 
 

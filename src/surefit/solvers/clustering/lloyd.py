@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.budget import Budget, Reason
+from surefit.core.jit import compiled
 from surefit.solvers.clustering.assignments import InMemory
 from surefit.solvers.clustering.points import Summary
 
@@ -64,26 +65,24 @@ def descend(
 
     ``rows`` are points in memory (``InMemory``) or in partitions (``InPartitions``). Centers are returned with the precision of ``dtype``.
     """
-    values = np.array(start, dtype=np.float64)
+    values = np.array(start, dtype=np.float64, order="C")
     d = values.shape[1]
     moves, history, n_iter, n_reseeded, reason = None, [], 0, 0, None
     while reason is None:
         n_iter += 1
         sums, changed = rows.assign(values, moves)
-        means = _means(rows.shift, sums, values)
-        lowest, drop = _objectives(summary.squares, rows.shift, values, sums)
+        means, lowest, drop = _step(summary.squares, rows.shift, values, sums)
         history.append((budget.seconds, lowest + drop, lowest))
-        reseeded = _reseed(rows, values, means, (sums[:, d + 1] == 0).nonzero()[0])
+        reseeded = 0 if sums[:, d + 1].all() else _reseed(rows, values, means, (sums[:, d + 1] == 0).nonzero()[0])
         n_reseeded += reseeded
         previous, values = values, means
-        moves = _lengths(values - previous)
-        moved = float(moves @ moves)
+        moves, moved = _moves(values, previous)
         if not reseeded and (not changed or moved <= tolerance):
             reason = Reason.CONVERGED
         reason = reason or budget.spent(n_iter, moved)
         if reason is not None:
             values = _means(rows.shift, rows.sum_again(), values).astype(dtype).astype(np.float64)
-            sums, changed = rows.assign(values, _lengths(values - previous))
+            sums, changed = rows.assign(values, _moves(values, previous)[0])
             if changed and reason is Reason.CONVERGED and tolerance == 0 and budget.spent(n_iter, moved) is None:
                 moves, reason = np.zeros(len(values)), None  # rounding hid a move
     off = _means(rows.shift, sums, values) - values
@@ -103,8 +102,18 @@ def descend(
     )
 
 
-def _lengths(rows: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.einsum("kj,kj->k", rows, rows))
+@compiled
+def _moves(values, previous):
+    """Return the distances between new and previous centers, and the sum of their squares."""
+    k, d = values.shape
+    lengths, total = np.empty(k), 0.0
+    for c in range(k):
+        square = 0.0
+        for j in range(d):
+            square += (values[c, j] - previous[c, j]) ** 2
+        lengths[c] = np.sqrt(square)
+        total += square
+    return lengths, total
 
 
 def _means(shift: np.ndarray, sums: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -115,15 +124,29 @@ def _means(shift: np.ndarray, sums: np.ndarray, values: np.ndarray) -> np.ndarra
     return np.where(weight > 0, sums[:, :-2] / np.where(weight > 0, weight, 1.0) + shift, values)
 
 
-def _objectives(squares: float, shift: np.ndarray, values: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
-    """Return the objective at the means, and its decrease when the centers move there, computed about the shift for accuracy."""
-    if not sums[:, -2].min() > 0:
-        filled = sums[:, -2] > 0
-        sums, values = sums[filled], values[filled]
-    totals, weights = sums[:, :-2], sums[:, -2]
-    moved = totals / weights[:, None] - (values - shift)
-    lowest = max(squares - float((np.einsum("kj,kj->k", totals, totals) / weights).sum()), 0.0)
-    return lowest, float(np.einsum("kj,kj->k", moved, moved) @ weights)
+@compiled
+def _step(squares, shift, values, sums):
+    """Return the means (an empty cluster keeps its center), the objective there, and its decrease when the centers move there.
+
+    Both are computed about the shift for accuracy.
+    """
+    k, d = values.shape
+    means, explained, drop = np.empty((k, d)), 0.0, 0.0
+    for c in range(k):
+        weight, square, move = sums[c, d], 0.0, 0.0
+        for j in range(d):
+            if weight > 0.0:
+                mean = sums[c, j] / weight
+                off = mean - (values[c, j] - shift[j])
+                means[c, j] = mean + shift[j]
+                square += sums[c, j] * sums[c, j]
+                move += off * off
+            else:
+                means[c, j] = values[c, j]
+        if weight > 0.0:
+            explained += square / weight
+            drop += weight * move
+    return means, max(squares - explained, 0.0), drop
 
 
 def _reseed(rows: Any, values: np.ndarray, means: np.ndarray, empty: np.ndarray) -> int:

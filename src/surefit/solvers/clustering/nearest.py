@@ -32,6 +32,9 @@ SAFETY = 1 + 1e-11  # covers the rounding of bounds after thousands of updates
 WIDEST_SINGLE = 256  # number of columns up to which single precision is accurate enough for screening
 
 
+NONE = np.zeros((0, 0))  # no transposed centers
+
+
 class Centers(NamedTuple):
     """Centers with precomputed quantities for screening."""
 
@@ -55,15 +58,29 @@ class Bounds(NamedTuple):
 def as_centers(points: Any, values: np.ndarray) -> Centers:
     """Prepare centers for comparison with ``points``."""
     d = values.shape[1]
-    single = d <= WIDEST_SINGLE and not isinstance(points, SparsePoints)
-    kind = np.float32 if single else np.float64
-    scaled = (values - points.shift) * points.scale
-    halves = 0.5 * np.einsum("kj,kj->k", scaled, scaled)
-    longest = math.sqrt(2 * halves.max(initial=0.0))
-    transposed = np.ascontiguousarray(scaled.T) if isinstance(points, SparsePoints) else np.zeros((0, 0))
-    norms = np.einsum("kj,kj->k", values, values)
-    unit = (d + 8) * (2.0**-23 if single else 2.0**-52)
-    return Centers(values, norms, scaled.astype(kind), transposed, halves.astype(kind), longest, unit)
+    scaled, norms, halves, longest = _screened(values, points.shift, points.scale)
+    if isinstance(points, SparsePoints):
+        norms = np.einsum("kj,kj->k", values, values)
+        return Centers(values, norms, scaled, np.ascontiguousarray(scaled.T), halves, longest, (d + 8) * 2.0**-52)
+    kind, unit = (np.float32, 2.0**-23) if d <= WIDEST_SINGLE else (np.float64, 2.0**-52)
+    return Centers(values, norms, scaled.astype(kind), NONE, halves.astype(kind), longest, (d + 8) * unit)
+
+
+@compiled
+def _screened(values, shift, scale):
+    """Return shifted and scaled centers, squared lengths of the centers, half those of the scaled ones, and the longest of these."""
+    k, d = values.shape
+    scaled, norms, halves, longest = np.empty((k, d)), np.empty(k), np.empty(k), 0.0
+    for c in range(k):
+        norm = square = 0.0
+        for j in range(d):
+            entry = (values[c, j] - shift[j]) * scale
+            scaled[c, j] = entry
+            norm += values[c, j] * values[c, j]
+            square += entry * entry
+        norms[c], halves[c] = norm, 0.5 * square
+        longest = max(longest, square)
+    return scaled, norms, halves, np.sqrt(longest)
 
 
 def no_bounds(n: int) -> Bounds:
@@ -87,22 +104,20 @@ def assign(
     """
     n, (k, d) = len(weights), centers.values.shape
     first = moves is None
-    drops, separation = np.zeros(k), np.zeros(k)
     if moves is None:
-        moves = np.zeros(k)
+        moves = drops = separation = np.zeros(k)  # not read
     else:
-        order = np.argsort(moves)
-        drops[:] = moves[order[-1]]
-        drops[order[-1]] = moves[order[-2]] if k > 1 else 0.0  # the center of a point is not one of the others
-        if k * k <= n:
-            separation = _half_separation(centers.values)
+        drops, separation = _limits(moves, centers.values, k * k <= n)
 
     def work(start: int, stop: int):
         change = np.zeros((k, d + 2))
         changed = _assign_block(points, weights, centers, bounds, moves, drops, separation, start, stop, first, change)
         return change, changed
 
-    parts = map_blocks(work, n, block_size(n, k * (d + 2)), n_jobs)
+    size = block_size(n, k * (d + 2))
+    if n <= size:
+        return work(0, n)
+    parts = map_blocks(work, n, size, n_jobs)
     return tree_sum(part[0] for part in parts), sum(part[1] for part in parts)
 
 
@@ -112,6 +127,20 @@ def nearest(points: Any, n: int, values: np.ndarray, n_jobs: int | None = None) 
     centers = as_centers(points, values)
     map_blocks(lambda a, b: _label_block(points, centers, labels, a, b), n, block_size(n), n_jobs)
     return labels
+
+
+@compiled
+def _limits(moves, values, near):
+    """Return the largest move of another center, and if ``near`` half the distance to the nearest other center, for each center."""
+    k, largest, second = len(moves), 0, 0.0
+    for a in range(1, k):
+        largest = a if moves[a] > moves[largest] else largest
+    drops = np.empty(k)
+    for a in range(k):
+        drops[a] = moves[largest]
+        second = max(second, moves[a]) if a != largest else second
+    drops[largest] = second  # the center of a point is not one of the others
+    return drops, _half_separation(values) if near else np.zeros(k)
 
 
 @compiled
