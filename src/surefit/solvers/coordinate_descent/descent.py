@@ -27,7 +27,15 @@ FEW_MISSING = 0.2  # fraction of the working set: fewer new columns rarely requi
 COARSE = 0.1  # fraction of the gap while columns are missing, since the restricted problem is not yet the right one
 
 
-def solve(prepared: Prepared, penalty, *, tol: float, budget: Budget, start: np.ndarray | None = None) -> Solution:
+def solve(
+    prepared: Prepared,
+    penalty,
+    *,
+    tol: float,
+    budget: Budget,
+    start: np.ndarray | None = None,
+    inactive: bool = True,
+) -> Solution:
     """Minimize until the gap is at most ``tol`` times the null objective, the budget is spent, or rounding stops progress.
 
     Parameters
@@ -42,6 +50,8 @@ def solve(prepared: Prepared, penalty, *, tol: float, budget: Budget, start: np.
         Stopping criteria, checked between compiled chunks.
     start : ndarray of shape (n_features,), optional
         Coefficients to start from.
+    inactive : bool, default=True
+        Whether to prove which features are zero in every solution; otherwise no feature is marked.
 
     Examples
     --------
@@ -55,7 +65,7 @@ def solve(prepared: Prepared, penalty, *, tol: float, budget: Budget, start: np.
     >>> solution.coef.round(6), str(solution.reason)
     (array([1.5]), 'converged')
     """
-    return Descent(prepared, start).solve(penalty, tol, budget)
+    return Descent(prepared, start).solve(penalty, tol, budget, thorough=True if inactive else None)
 
 
 def solve_path(
@@ -94,10 +104,11 @@ class Descent:
             self._add(np.flatnonzero(start), lambda: None)
             self._set.coefs[:] = start[self._set.columns]
 
-    def solve(self, penalty, tol: float, budget: Budget, n_iter: int = 0, thorough: bool = True) -> Solution:
+    def solve(self, penalty, tol: float, budget: Budget, n_iter: int = 0, thorough: bool | None = True) -> Solution:
         """Return the solution for ``penalty``, starting from the last one; ``n_iter`` iterations are already spent.
 
-        ``thorough`` proves as many features inactive as the gap allows, not only those known without another pass.
+        ``thorough`` proves as many features inactive as the gap allows, not only those known without another pass; None
+        proves nothing about features.
         """
         self._terms: ElasticTerms = unit_terms(self._prepared, penalty)
         self._evaluator.set_terms(self._terms)
@@ -182,9 +193,11 @@ class Descent:
         if reason is not None:
             raise _Stop(reason)
 
-    def _solution(self, reason: Reason, thorough: bool) -> Solution:
+    def _solution(self, reason: Reason, thorough: bool | None) -> Solution:
         best = self._best
         assert best is not None
+        if thorough is None:
+            return self._as_solution(best, reason, np.zeros(len(self._prepared.norms), dtype=bool))
         if self._gap != best.gap:
             best = self._evaluator.at(best.columns, best.coefs)
         return self._as_solution(best, reason, self._evaluator.inactive(best, thorough))
