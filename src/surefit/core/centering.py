@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from surefit.core.jit import compiled
+
 FAR = 30.0  # distance from the origin, as a multiple of the spread, beyond which a column loses digits
 ROWS = 200  # sampled to measure the spread
 NEAR = 14.0  # multiple of the mean distance from the mean up to which a column is certainly not far from the origin
@@ -28,12 +30,9 @@ def center(X: Any) -> np.ndarray | None:
     """
     if sparse.issparse(X):
         return None
-    sample = np.asarray(X[:: -(-len(X) // ROWS)], dtype=np.float64)
+    sample = np.ascontiguousarray(X[:: -(-len(X) // ROWS)], dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        # With the mean absolute deviation s from the median, a far column has |mean| > (FAR - 1) s, and its mean
-        # absolute deviation from the mean is at most 2 s. Most data need no median.
-        mean = sample.sum(axis=0) / len(sample)
-        if (np.abs(mean) - NEAR / len(sample) * np.abs(sample - mean).sum(axis=0) <= 0.0).all():  # False for NaN
+        if _all_near(sample):
             return None
     middle = np.median(sample, axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -41,6 +40,26 @@ def center(X: Any) -> np.ndarray | None:
         widest = np.max(spread, initial=0.0)  # a constant column is compared with the spread of the others
         far = np.abs(middle) > FAR * np.where(spread > 0.0, spread, widest)
     return middle if widest > 0.0 and np.isfinite(widest) and far.any() else None
+
+
+@compiled
+def _all_near(sample: Any) -> Any:
+    """Return whether all columns are certainly near the origin; most data need no median.
+
+    With the mean absolute deviation s from the median, a far column has |mean| > (FAR - 1) s, and its mean absolute
+    deviation from the mean is at most 2 s.
+    """
+    n, d = sample.shape
+    for j in range(d):
+        total = spread = 0.0
+        for i in range(n):
+            total += sample[i, j]
+        mean = total / n
+        for i in range(n):
+            spread += abs(sample[i, j] - mean)
+        if not abs(mean) <= NEAR / n * spread:  # also if a number is missing
+            return False
+    return True
 
 
 def column_means(X: np.ndarray) -> np.ndarray:

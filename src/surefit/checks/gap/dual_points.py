@@ -16,6 +16,8 @@ from surefit.checks.gap import rows
 from surefit.checks.gap.equalities import LARGEST, orthogonal, projected
 from surefit.checks.gap.losses import has_kinks, stepped_slopes
 from surefit.checks.gap.penalties import Penalty
+from surefit.checks.gap.rows import side_sums
+from surefit.core.jit import compiled
 
 JOINS = 8  # times that columns may be added to the exactly satisfied ones, for positive coefficients
 
@@ -119,20 +121,25 @@ def given_rows(witness: dict[str, np.ndarray], k: int) -> tuple[np.ndarray, np.n
     return which, values
 
 
-def balanced(theta: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+@compiled
+def balanced(theta: Any, intercept: Any) -> tuple[Any, Any]:
     """Scale the positive or negative dual variables so that the sum is zero; the exact point is within the radius.
 
     All dual variables are scaled by slightly less than 1, so that they stay in their boxes despite rounded weights.
     """
-    theta = theta * (1 - 16 * UNIT)
-    rad = 2 * UNIT * np.abs(theta)
+    out, rad = np.empty(len(theta)), np.empty(len(theta))
+    for i in range(len(theta)):
+        out[i] = theta[i] * (1.0 - 16.0 * UNIT)
+        rad[i] = 2.0 * UNIT * abs(out[i])
     if intercept:
-        up, down = rows.side_sums(theta)
+        up, down = side_sums(out)
         if up != -down:
-            side = (theta > 0) == (up > -down)
-            theta = np.where(side, theta * (min(up, -down) / max(up, -down)), theta)
-            rad = rad + np.where(side, 10 * UNIT * np.abs(theta), 0.0)
-    return theta, rad
+            larger, ratio = up > -down, min(up, -down) / max(up, -down)
+            for i in range(len(theta)):
+                if (out[i] > 0.0) == larger:
+                    out[i] *= ratio
+                    rad[i] += 10.0 * UNIT * abs(out[i])
+    return out, rad
 
 
 def dual_point(operator: Any, loss: Any, penalty: Penalty, point: Point, start: tuple[Any, ...]) -> Terms:

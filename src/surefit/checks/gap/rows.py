@@ -135,6 +135,34 @@ def side_sums(values: Any) -> tuple[Any, Any]:
 
 
 @compiled
+def shares(theta: Any, rad: Any, c: Any) -> tuple[Any, Any]:
+    """Return the dual variables ``-theta / c`` of the losses and their radii; zero for rows without weight."""
+    g, g_rad = np.zeros(len(c)), np.zeros(len(c))
+    for i in range(len(c)):
+        if c[i] > 0.0:
+            g[i], g_rad[i] = _share(theta[i], rad[i], c[i])
+    return g, g_rad
+
+
+@compiled
+def _share(theta: Any, rad: Any, c: Any) -> tuple[Any, Any]:
+    g = -theta / c
+    return g, rad / c * (1.0 + 4.0 * UNIT) + 8.0 * UNIT * abs(g)
+
+
+@compiled
+def scaled_shares(theta: Any, rad: Any, slip: Any, c: Any, shrink: Any, other: Any) -> tuple[Any, Any, Any]:
+    """Return :func:`shares` of the scaled dual point, and bounds for another evaluation, which may scale by ``other``."""
+    g, g_rad, moves = np.zeros(len(c)), np.zeros(len(c)), np.zeros(len(c))
+    more = 2.0 * (1.0 - other / shrink) if other < shrink else 0.0
+    for i in range(len(c)):
+        if c[i] > 0.0:
+            g[i], g_rad[i] = _share(theta[i] * shrink, rad[i] * shrink, c[i])
+            moves[i] = slip[i] / c[i] + more * abs(g[i])
+    return g, g_rad, moves
+
+
+@compiled
 def _row(loss: Any, y: Any, z: Any, z_rad: Any, g: Any, g_rad: Any, z_slip: Any, g_slip: Any) -> tuple[Any, Any, Any]:
     dz = z_rad + 4.0 * UNIT * (abs(z) + edge_size(loss, y))
     other = largest(loss, y, z, dz + z_slip, g, g_rad + g_slip)

@@ -117,33 +117,33 @@ def shrinks(penalty: Penalty, v: np.ndarray, radii: np.ndarray) -> tuple[float, 
 
 def row_duals(terms: Terms, c: np.ndarray, shrink: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the dual variables of the scaled dual point, their radii, and bounds for another evaluation."""
-    g, g_rad = _shares(terms.theta * shrink[0], terms.rad * shrink[0], c)
-    slip = np.divide(terms.slip, c, out=np.zeros(len(c)), where=c > 0)
-    if shrink[1] < shrink[0]:  # another evaluation may have to scale more
-        slip = slip + 2 * (1.0 - shrink[1] / shrink[0]) * np.abs(g)
-    return g, g_rad, slip
+    return rows.scaled_shares(terms.theta, terms.rad, terms.slip, c, *shrink)
 
 
 def joined(penalty: Penalty, w: Any, exact: Any, shrinks: tuple[float, float], v: Any, radii: Any, sums: Any) -> Gap:
     """Add the terms of the penalty to the sums over the rows: plain, rounded up, and for other evaluations."""
     plain, upper, other = sums
-    shrink, moved = shrinks[0], (shrinks[0] - shrinks[1]) * np.abs(v)  # by another evaluation
+    shrink, size = shrinks[0], np.abs(v)
     kept = ~exact  # zero is exact for free columns, scaled or not
-    near = far = middle = 0.0
-    if kept.any():
-        near_rad = (shrink * radii[0] + 4 * UNIT * np.abs(v)) * (1 + 4 * UNIT)
-        near = upper_sum(penalty.upper(w, shrink * v, near_rad)[kept])
-        far = upper_sum(penalty.upper(w, shrink * v, 2 * (radii[1] + 4 * UNIT * np.abs(v)) + moved)[kept])
-        middle = block_sum(penalty.excess(w, shrink * v)[kept]) if math.isfinite(upper + near) else math.inf
+    every = bool(kept.all())
+    near = far = middle = blur = 0.0
+    if every or kept.any():
+        at = shrink * v
+        near_rad = (shrink * radii[0] + 4 * UNIT * size) * (1 + 4 * UNIT)
+        far_rad = 2 * (radii[1] + 4 * UNIT * size) + (shrinks[0] - shrinks[1]) * size  # moved by another evaluation
+        terms, wide = penalty.upper(w, at, near_rad), penalty.upper(w, at, far_rad)
+        near, far = upper_sum(terms if every else terms[kept]), upper_sum(wide if every else wide[kept])
+        middle = math.inf
+        if math.isfinite(upper + near):
+            terms = penalty.excess(w, at)
+            middle = block_sum(terms if every else terms[kept])
+        blur = _blur(penalty, kept, radii[1])
     value = (upper + near) * (1 + 8 * UNIT)
     widest = (other + far) * (1 + 8 * UNIT)
     total = plain + middle if math.isfinite(value) else math.inf
-    signed = np.maximum(v, 0.0) if penalty.positive else np.abs(v)
-    most, least = (shrink * (signed + sign * radii[0]) * (1 + sign * 4 * UNIT) for sign in (1, -1))
+    signed = np.maximum(v, 0.0) if penalty.positive else size
+    most, least = shrink * (signed + radii[0]) * (1 + 4 * UNIT), shrink * (signed - radii[0]) * (1 - 4 * UNIT)
     none = np.zeros(0)
-    curved = kept & (penalty.l2 > 0)
-    with np.errstate(over="ignore"):
-        blur = float((radii[1][curved] ** 2 / penalty.l2[curved]).sum())
     return Gap(
         value,
         widest - min(total, value),
@@ -157,6 +157,15 @@ def joined(penalty: Penalty, w: Any, exact: Any, shrinks: tuple[float, float], v
         Enclosed(none, none),
         blur=blur,
     )
+
+
+def _blur(penalty: Penalty, kept: np.ndarray, rad: np.ndarray) -> float:
+    """Return the contribution of the rounding of v for a quadratic penalty."""
+    curved = kept & (penalty.l2 > 0)
+    if not curved.any():
+        return 0.0
+    with np.errstate(over="ignore"):
+        return float((rad[curved] ** 2 / penalty.l2[curved]).sum())
 
 
 def _trivial(loss: Any, penalty: Penalty, point: Point, z: Enclosed, found: Gap) -> Gap:
@@ -211,11 +220,6 @@ def _require_radius(penalty: Penalty, w: np.ndarray) -> float:
     return slack
 
 
-def _shares(theta: np.ndarray, rad: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    g = np.divide(-theta, c, out=np.zeros(len(c)), where=c > 0)
-    return g, np.divide(rad, c, out=np.zeros(len(c)), where=c > 0) * (1 + 4 * UNIT) + 8 * UNIT * np.abs(g)
-
-
 def prove_kernel(
     operator: Any,
     loss: Any,
@@ -248,8 +252,8 @@ def prove_kernel(
         high = square + upper_sum(np.abs(apart) * (image.rad + gamma(len(beta) + 2) * np.abs(image.mid)))
         norm = min(norm, math.sqrt(max(high, 0.0)) * (1 + 4 * UNIT) + upper_sum(off * root))
         plain_norm = math.sqrt(max(square, 0.0))
-    g, g_rad = _shares(theta, rad, c)
-    slip = _shares(theta, terms.slip, c)[1]
+    g, g_rad = rows.shares(theta, rad, c)
+    slip = rows.shares(theta, terms.slip, c)[1]
     plain, upper, other = rows.row_sums(loss, y, c, z.mid, z.rad, g, g_rad, 2 * z.rad, slip)
     value = (upper + 0.5 * strength * norm**2) * (1 + 8 * UNIT)
     moved = upper_sum(terms.slip * root) / strength if free is not None else 0.0  # by another evaluation
