@@ -141,15 +141,34 @@ def _digested(value: Any) -> Any:
     kind = type(value)
     if kind in _PLAIN or (kind is float and math.isfinite(value)):
         return value
-    if isinstance(value, Claim):
-        return {key: _digested(item) for key, item in value.__dict__.items()}
-    if isinstance(value, dict):
-        return {str(key): item if type(item) in _PLAIN else _digested(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [item if type(item) in _PLAIN else _digested(item) for item in value]
-    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+    write = _WRITERS.get(kind) or next((write for each, write in _WRITERS.items() if isinstance(value, each)), encode)
+    return write(value)
+
+
+def _of_mapping(value: Any) -> Any:
+    return {str(key): item if type(item) in _PLAIN else _digested(item) for key, item in value.items()}
+
+
+def _of_list(value: Any) -> Any:
+    return [item if type(item) in _PLAIN else _digested(item) for item in value]
+
+
+def _of_claim(value: Claim) -> Any:
+    return _of_mapping(value.__dict__)
+
+
+def _of_array(value: np.ndarray) -> Any:
+    if value.dtype.hasobject:
         return encode(value)  # the bytes of an object array are memory addresses
-    if isinstance(value, np.ndarray):
-        bits = np.ascontiguousarray(value).astype(value.dtype.newbyteorder("<"), copy=False)
-        return [value.dtype.str.lstrip("<>|="), list(value.shape), sha256(bits.tobytes()).hexdigest()]
-    return encode(value)
+    if value.dtype.str[0] == ">":
+        value = value.astype(value.dtype.newbyteorder("<"))
+    return [value.dtype.str.lstrip("<>|="), list(value.shape), sha256(value.tobytes()).hexdigest()]
+
+
+_WRITERS: dict[type, Any] = {
+    dict: _of_mapping,
+    list: _of_list,
+    tuple: _of_list,
+    Claim: _of_claim,
+    np.ndarray: _of_array,
+}

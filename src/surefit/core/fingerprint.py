@@ -9,6 +9,7 @@ deliberate collisions, but these are harmless because every claim is recomputed.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -22,6 +23,7 @@ _MIX = np.uint64(0xD6E8FEB86659FD93)
 _HALF, _SHIFT, _ODD = np.uint64(32), np.uint64(29), np.uint64(1)
 _FLOATS = (np.dtype("float32"), np.dtype("float64"))
 _LARGE = 1 << 16  # size in bytes from which a fingerprint is cached
+_FEW = 1024  # number of keys up to which they are cached
 _seen: ContextVar[dict[Any, Any] | None] = ContextVar("_seen", default=None)
 _rows: ContextVar[dict[Any, Any] | None] = ContextVar("_rows", default=None)
 
@@ -84,7 +86,8 @@ def largest_entry(X: Any) -> float:
         values = X.data if sparse.issparse(X) else X
         return float(max(values.max(), -values.min())) if values.size else 0.0
     if key not in rows:
-        rows[key] = *_measured(X), X
+        text, top = _measured(X)
+        rows[key] = text, _as_float(top, X.dtype), X
     return rows[key][1]
 
 
@@ -114,14 +117,18 @@ def data_fingerprint(X: Any, y: Any = None, sample_weight: Any = None, offset: A
     }
 
 
-def _measured(array: Any) -> tuple[str, float]:
-    """Return the fingerprint, and the largest absolute value of floats."""
-    dtype = array.dtype if sparse.issparse(array) else np.asarray(array).dtype
+def _measured(array: Any) -> tuple[str, int]:
+    """Return the fingerprint, and the largest word without its sign bit."""
+    array = array if sparse.issparse(array) else np.asarray(array)
     digest, top = _digest_and_top(array)
-    size = np.array([top]).astype(np.uint32 if dtype.itemsize == 4 else np.uint64) if dtype in _FLOATS else None
-    return text_of(dtype, np.shape(array), digest), np.nan if size is None else float(
-        size.view(f"f{dtype.itemsize}")[0]
-    )
+    return text_of(array.dtype, array.shape, digest), top
+
+
+def _as_float(word: int, dtype: Any) -> float:
+    """Return the float with these bits; NaN for other types."""
+    if dtype not in _FLOATS:
+        return np.nan
+    return float(np.array([word]).astype(f"u{dtype.itemsize}").view(dtype)[0])
 
 
 def digest_of(array: Any, start: int = 0) -> int:
@@ -170,6 +177,16 @@ def _of_sparse(matrix: Any) -> Any:
 
 def _keys(n: int, seed: int, start: int = 0) -> np.ndarray:
     """Return odd 64-bit keys, one per index from ``start``, from a counter: stateless and the same on every machine."""
+    return _few_keys(n, seed) if n <= _FEW and start == 0 else _new_keys(n, seed, start)
+
+
+@lru_cache(64)
+def _few_keys(n: int, seed: int) -> np.ndarray:
+    """Return cached keys, since small arrays are hashed faster than their keys are computed; callers only read them."""
+    return _new_keys(n, seed, 0)
+
+
+def _new_keys(n: int, seed: int, start: int) -> np.ndarray:
     return _counted_keys(n, np.uint64((seed * 0x632BE59BD9B4E019 + start) % 2**64))
 
 
