@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.errors import InvalidParameter
+from surefit.core.jit import compiled
 from surefit.core.partitioned import Part, PartitionedRows, rounded
 from surefit.core.partitioned import exact_sum as whole_sum
 from surefit.kernels.base import CLASSES, Kernel
@@ -137,7 +138,7 @@ def exact_sum(terms: np.ndarray) -> float:
     Each level rounds the terms to multiples of a power of two that is so coarse that their sum has no rounding error in any order. The
     remainders, which are exact, go to the next level.
     """
-    rest = np.asarray(terms, dtype=np.float64).ravel()
+    rest = np.asarray(terms, dtype=np.float64).ravel(order="K")
     largest = float(np.abs(rest).max(initial=0.0))
     if not math.isfinite(largest):
         return float(np.sum(rest))
@@ -149,21 +150,30 @@ def exact_sum(terms: np.ndarray) -> float:
 def _levels(rest: np.ndarray, largest: float) -> list[float]:
     """Split the terms into levels of decreasing size and return the exact sum of each; ``largest`` is their largest absolute value."""
     room = math.ceil(math.log2(max(len(rest), 2))) + 1
-    sums = []
-    for _ in range(LEVELS):
+    return _level_sums(rest.copy(), largest, room).tolist()
+
+
+@compiled
+def _level_sums(rest, largest, room):
+    """Return the sum of each level; ``rest`` is overwritten. Every sum is exact, so its order has no effect."""
+    sums = np.zeros(LEVELS)
+    for level in range(LEVELS):
         if largest == 0.0:
             break
         anchor = math.ldexp(1.5, math.frexp(largest)[1] + room)
-        coarse = (rest + anchor) - anchor
-        sums.append(float(coarse.sum()))
-        rest = rest - coarse
-        largest = float(np.abs(rest).max(initial=0.0))
+        total = largest = 0.0
+        for i in range(len(rest)):
+            coarse = (rest[i] + anchor) - anchor
+            total += coarse
+            rest[i] -= coarse
+            largest = max(largest, abs(rest[i]))
+        sums[level] = total
     return sums
 
 
 def _whole_sum(terms: np.ndarray) -> int:
     """Return the sum of ``terms``, rounded to the levels, as an integer in the units of :func:`surefit.core.partitioned.exact_sum`."""
-    rest = np.ravel(terms)
+    rest = np.ravel(terms, order="K")
     largest = float(np.max(np.abs(rest), initial=0.0))
     if not largest < math.inf:
         return TOO_LARGE

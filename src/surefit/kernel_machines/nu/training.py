@@ -113,7 +113,8 @@ def fit_targets(estimator, sample: Sample, rows: np.ndarray, c: np.ndarray) -> t
     """Solve the regression on ``rows``, which have positive weight; ``c`` is C times their weights."""
     y, total, tol = sample.y[rows], float(estimator.nu) * float(c.sum()), float(estimator.tol)
     with _kernel_rows(estimator, sample) as (gram, rows32, options):
-        gram, rows32 = gram.take(rows), rows32.take(rows)
+        if len(rows) < gram.n:
+            gram, rows32 = gram.take(rows), rows32.take(rows)
         judge = partial(judge_targets, y, c, total)
         if sample.kernel.positive_semidefinite is not False and nu_pairs.fits(gram, options["megabytes"]):
             each = np.arange(len(y))

@@ -51,10 +51,10 @@ class Solved(NamedTuple):
 
 def edge(values: np.ndarray, weights: np.ndarray, amount: float) -> tuple[float, float]:
     r"""Return the interval of minimizers u of :math:`\sum_i w_i (u - v_i)_+ - u \cdot amount`: the weight below u is ``amount``."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weights[order])
+    order = values.argsort(kind="stable")
+    below = weights[order].cumsum()
     slack = EVEN * len(below) * float(below[-1])
-    first = min(int(np.searchsorted(below, amount - slack)), len(below) - 1)
+    first = min(int(below.searchsorted(amount - slack)), len(below) - 1)
     last = min(first + 1, len(below) - 1) if below[first] <= amount + slack else first
     return float(values[order[first]]), float(values[order[last]])
 

@@ -104,7 +104,7 @@ class _Whole:
     """Rounds on the whole kernel matrix in float64, each to a smaller violation."""
 
     def __init__(self, K: np.ndarray, variables: Signed, spread: float):
-        self.K, self.variables = K[np.ix_(variables.rows, variables.rows)], variables
+        self.K, self.variables = K.take(variables.rows, axis=0).take(variables.rows, axis=1), variables
         self.floor, self.few = TINY * float(np.max(np.diagonal(K))), len(K) <= FEW
         self.tolerance, self.rounding, self.reached = 0.01 * spread, 1e-14 * spread, False
 
