@@ -1,6 +1,7 @@
 """The checker of trees accepts honest trees on hard data, refuses every wrong claim, and agrees with brute force."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from tests.forging import accepted_forgeries, changed_values, resealed_model, ve
 from tests.hard_data import hard_data
 
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor
-from surefit.checks.trees.impurity import prefix_distances, weighted_median
+from surefit.checks.trees.cuts import Limits, Node, best_cuts
+from surefit.checks.trees.impurity import of_counts, prefix_distances, weighted_median
+from surefit.checks.trees.nodes import Rows
 from surefit.core.catalog import entry
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError, Invalidated
@@ -260,3 +263,32 @@ def test_shortfalls_agree_with_brute_force(criterion):
         short = (inside(mask) - best) / total(v)
         claim = entry("tree.splits").check(other.certificate_, Claim("tree.splits"), read(U, v))
         assert claim.value == pytest.approx(short, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "misclassification"])
+def test_one_pass_over_all_nodes_agrees_with_brute_force(criterion):
+    """Every node has its own rows, missing values included; the largest gain is that of the best of all cuts."""
+    rng = np.random.default_rng(2)
+    U, codes, w = (
+        rng.integers(0, 4, (60, 3)).astype(float),
+        rng.integers(0, 3, 60),
+        rng.integers(1, 4, 60).astype(float),
+    )
+    U[rng.random(U.shape) < 0.1] = np.nan
+    sample = Rows(U, codes, w, 3, np.arange(60))
+    parts = [np.sort(rng.choice(60, size, replace=False)) for size in (60, 25, 7, 2)]
+    nodes = [Node(sample, mine, criterion, True) for mine in parts]
+    found = best_cuts(nodes, U[np.concatenate(parts)], [0, 1, 2], Limits(2, 0.0, None))
+
+    def worth(mine):
+        return -of_counts(np.bincount(codes[mine], weights=w[mine], minlength=3)[:, None], criterion)[0]
+
+    for best, mine in zip(found, parts, strict=True):
+        gains = [-np.inf]
+        for j, first in product(range(3), (True, False)):
+            x = U[mine, j]
+            for cut in (-np.inf, *np.unique(x[x == x])):
+                left = (x <= cut) | (np.isnan(x) & first)
+                if 2 <= left.sum() <= len(mine) - 2 and not (cut == -np.inf and not first):
+                    gains.append(worth(mine[left]) + worth(mine[~left]))
+        assert best == pytest.approx(max(gains), rel=1e-12)

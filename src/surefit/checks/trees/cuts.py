@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +17,9 @@ import numpy as np
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.trees.impurity import counts_radius, of_counts, prefix_distances, weighted_median
 from surefit.checks.trees.nodes import Rows, whole_weights
-from surefit.core.jit import compiled
+from surefit.checks.trees.searches import CODES, Targets, best_thresholds, prefix_worths
 
 Places = np.ndarray | slice  # rows of a node, by their indices or as a range
-#: Criteria of the compiled loop, by their index.
-CODES = ("gini", "entropy", "misclassification", "squared_error", "poisson")
 
 
 class Limits(NamedTuple):
@@ -29,17 +28,6 @@ class Limits(NamedTuple):
     rows: int
     weight: float
     edges: list[np.ndarray] | None
-
-
-class Targets(NamedTuple):
-    """Data of the rows of a node for the compiled loops; ``code`` is the index of the criterion in ``CODES``."""
-
-    y: np.ndarray  # (outputs, n)
-    w: np.ndarray
-    n_classes: np.ndarray  # of each output, 0 for numbers
-    code: int
-    ratio: float
-    mean: np.ndarray  # of each output
 
 
 class Node:
@@ -82,15 +70,9 @@ class Node:
         if self.criterion == "absolute_error":
             w = self.w[order]
             return -np.sum([part.distances(part.y[order], w) for part in self.parts], axis=0), np.cumsum(w)
-        return _prefix_worths(np.ascontiguousarray(order), self.targets)
-
-    @property
-    def targets(self) -> Targets:
-        """The rows in the form that compiled loops read."""
-        y = np.array([part.y for part in self.parts], dtype=np.float64)
-        classes = np.array([part.classes for part in self.parts])
-        means = np.array([part.mean for part in self.parts])
-        return Targets(y, self.w, classes, CODES.index(self.criterion), self.ratio, means)
+        targets, _, ratios = targets_of([self])
+        mean = targets.mean[0]
+        return prefix_worths(np.ascontiguousarray(order), targets._replace(ratio=float(ratios[0]), mean=mean))
 
 
 class Worth:
@@ -98,8 +80,8 @@ class Worth:
 
     criterion: str
     classes: int
-    ratio: float  # relative rounding of a sum
-    mean: float  # of the targets of the node, for the Poisson deviance
+    ratio: Any  # relative rounding of a sum; an array if the sides belong to several nodes
+    mean: Any  # of the targets of the node, for the Poisson deviance
 
     def worth(self, sides: Any, sign: int) -> np.ndarray:
         """Return lower (-1) or upper (1) bounds on the contributions of sides with these sums."""
@@ -152,11 +134,11 @@ class Output(Worth):
 
     def gain(self, groups: Sequence[Places]) -> tuple[float, float]:
         """Return lower and upper bounds on the gain of a split into groups of indices."""
-        parts = np.array([self._side(places) for places in groups]).T
+        parts = np.array([self.side(places) for places in groups]).T
         low = float(self.worth(parts, -1).sum())
         return low, low if self.classes else float(self.worth(parts, 1).sum())
 
-    def _side(self, places: Places) -> Any:
+    def side(self, places: Places) -> Any:
         """Return the sums over the rows at ``places``."""
         y, w = self.y[places], self.w[places]
         if self.classes:
@@ -172,83 +154,67 @@ class Output(Worth):
         return distances
 
 
-@compiled
-def _prefix_worths(order: Any, targets: Any) -> tuple[Any, Any]:
-    """Sum upper bounds of ``Worth.worth`` over the outputs for the first 1, 2, ... rows; forbidden sides get -inf."""
-    worth, weight = np.zeros(len(order)), np.empty(len(order))
-    for o in range(len(targets.y)):
-        _add_worths(order, targets.y[o], targets.n_classes[o], targets.mean[o], targets, worth, weight)
-    return worth, weight
+def gains_of(nodes: Sequence[Node], groups: Sequence[Sequence[Places]]) -> list[tuple[float, float]]:
+    """Return lower and upper bounds on the gains of the splits of several nodes into groups of indices."""
+    first, pairs = nodes[0].parts[0], list(zip(nodes, groups, strict=True))
+    if len(nodes[0].parts) > 1 or first.criterion == "absolute_error" or any(len(own) != 2 for own in groups):
+        return [node.gain(own) for node, own in pairs]
+    sides = np.array([node.parts[0].side(places) for node, own in pairs for places in own]).T
+    both = Worth()
+    both.criterion, both.classes = first.criterion, first.classes
+    both.ratio, both.mean = (
+        np.repeat([getattr(node.parts[0], name) for node in nodes], 2) for name in ("ratio", "mean")
+    )
+    low, high = (both.worth(sides, sign).reshape(-1, 2).sum(axis=1).tolist() for sign in (-1, 1))
+    return list(zip(low, high, strict=True))
 
 
-@compiled
-def _add_worths(order: Any, y: Any, n_classes: Any, mean: Any, targets: Any, worth: Any, weight: Any) -> None:
-    """Add the contributions of one output."""
-    _, w, _, code, ratio, _ = targets
-    counts = np.zeros(max(n_classes, 1))
-    total = sums = sizes = 0.0
-    for k in range(len(order)):
-        i = order[k]
-        total += w[i]
-        weight[k] = total
-        if n_classes > 0:
-            counts[int(y[i])] += w[i]
-            inside = largest = 0.0
-            for count in counts:
-                if code == 0:
-                    inside += count * (total - count)
-                elif code == 1 and count > 0.0:
-                    inside -= count * math.log2(count / total)
-                largest = max(largest, count)
-            worth[k] -= inside / total if code == 0 else inside if code == 1 else total - largest
-            continue
-        sums += w[i] * y[i]
-        sizes += w[i] * abs(y[i])
-        if code == 3:
-            size = abs(sums) + ratio * sizes
-            worth[k] += size * size / total * (1.0 + 4.0 * (ratio + 4.0 * UNIT))
-        else:
-            gain = sums * math.log(sums / total / mean) if sums > 0.0 else -math.inf
-            worth[k] += gain + ratio * (abs(gain) + sums) if sums > 0.0 else gain
+def targets_of(nodes: Sequence[Node]) -> tuple[Targets, np.ndarray, np.ndarray]:
+    """Return the rows of all nodes in turn, in the form that compiled loops read, their first rows, and their ratios."""
+    outputs = range(len(nodes[0].parts))
+    y = [np.concatenate([node.parts[o].y for node in nodes], dtype=np.float64) for o in outputs]
+    w = nodes[0].w if len(nodes) == 1 else np.concatenate([node.w for node in nodes])
+    classes = np.array([part.classes for part in nodes[0].parts])
+    means = np.array([[part.mean for part in node.parts] for node in nodes])
+    starts = np.array([0, *accumulate(node.n for node in nodes)])
+    ratios = np.array([node.ratio for node in nodes])
+    return Targets(np.array(y), w, classes, CODES.index(nodes[0].criterion), 0.0, means), starts, ratios
 
 
-@compiled
-def _best_thresholds(orders: Any, levels: Any, present: Any, targets: Any, rows: Any, weight: Any) -> Any:
-    """Return the largest gain of a cut between different levels of a column; missing values may go to either side."""
-    best, n, room = -math.inf, orders.shape[1], 1.0 + 2.0 * targets.ratio
-    for j in range(len(orders)):
-        known = present[j]
-        for first in range(2 if known < n else 1):  # missing values last, then first
-            order = np.roll(orders[j], n - known) if first else orders[j]
-            ahead = n - known if first else 0
-            left, left_weight = _prefix_worths(order, targets)
-            right, right_weight = _prefix_worths(order[::-1].copy(), targets)
-            for k in range(1, known + 1):
-                here = k + ahead
-                if here < rows or n - here < rows or n == here:
-                    continue
-                if (k < known and levels[j, k] > levels[j, k - 1]) or (k == known and not first):
-                    heavy = left_weight[here - 1] * room >= weight
-                    if heavy and right_weight[n - here - 1] * room >= weight:
-                        best = max(best, left[here - 1] + right[n - here - 1])
-    return best
+def best_cuts(nodes: Sequence[Node], X: np.ndarray, columns: list[int], limits: Limits) -> list[float]:
+    """Return the largest gain of a threshold on one of ``columns`` at each node; ``X`` has the rows of all nodes in turn.
 
-
-def best_cut(node: Node, X: np.ndarray, columns: list[int], limits: Limits) -> float:
-    """Return the largest gain of a threshold on one of ``columns``; missing values may go to either side."""
+    Missing values may go to either side.
+    """
     if not columns:
-        return -np.inf
+        return [-np.inf] * len(nodes)
+    table, levels = columns_of(X, columns, limits)
+    if nodes[0].criterion != "absolute_error":
+        targets, starts, ratios = targets_of(nodes)
+        size = max(limits.rows, 1)
+        return best_thresholds(table, levels, starts, targets, ratios, size, float(limits.weight)).tolist()
+    ends = list(accumulate(node.n for node in nodes))
+    parts = [slice(end - node.n, end) for end, node in zip(ends, nodes, strict=True)]
+    pairs = zip(nodes, parts, strict=True)
+    return [_best_by_medians(node, table[:, part], levels[:, part], limits) for node, part in pairs]
+
+
+def columns_of(X: np.ndarray, columns: Sequence[int], limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+    """Return some columns as lines, and their levels: values between which a threshold is allowed are different."""
     table = np.ascontiguousarray(X.T if len(columns) == X.shape[1] else X.T[columns], dtype=np.float64)
+    if limits.edges is None:
+        return table, table
+    places = [np.searchsorted(limits.edges[j], line, side="left") for j, line in zip(columns, table, strict=True)]
+    return table, np.array(places, dtype=np.float64)
+
+
+def _best_by_medians(node: Node, table: np.ndarray, levels: np.ndarray, limits: Limits) -> float:
+    """Return the largest gain of a threshold for absolute errors; each line of ``table`` is a column of the rows."""
     orders = np.argsort(table, axis=1, kind="stable")  # missing values last
-    levels = table[np.arange(len(table))[:, None], orders]
-    present = (levels == levels).sum(axis=1)
-    if limits.edges is not None:
-        for k, j in enumerate(columns):
-            levels[k, : present[k]] = np.searchsorted(limits.edges[j], levels[k, : present[k]], side="left")
-    if node.criterion != "absolute_error":
-        return _best_thresholds(orders, levels, present, node.targets, max(limits.rows, 1), float(limits.weight))
+    present = (table == table).sum(axis=1)
     best, n = -np.inf, table.shape[1]
-    for order, at, known in zip(orders, levels, present.tolist(), strict=True):
+    for order, line, known in zip(orders, levels, present.tolist(), strict=True):
+        at = line[order]
         cut = np.flatnonzero(at[1:known] > at[: known - 1]) + 1  # number of rows that go left
         best = max(best, node.best(order, np.append(cut, known) if 0 < known < n else cut, limits))
         if known < n:  # missing values first: they go left

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT
+from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.judge import Proof, claim, refused, shared
-from surefit.checks.trees.cuts import Limits, Node, best_categories, best_cut
-from surefit.checks.trees.impurity import Totals, root_impurity, totals
+from surefit.checks.trees.cuts import Limits, Node, best_categories, best_cuts, columns_of, gains_of
+from surefit.checks.trees.impurity import Totals, counts_radius, of_counts, root_impurity, totals
 from surefit.checks.trees.nodes import (
     LEAF,
     THRESHOLD,
@@ -19,7 +19,9 @@ from surefit.checks.trees.nodes import (
     children_of,
     read_rows,
     trained,
+    whole_weights,
 )
+from surefit.checks.trees.searches import CODES, Targets, best_thresholds
 from surefit.checks.trees.spread import Shape, reading_of, spread_over
 from surefit.core.catalog import Entry, register
 from surefit.core.certificate import Certificate
@@ -109,11 +111,7 @@ def splits(certificate: Certificate, claim: Claim, data: Data) -> Proof:
                 return refused(f"node {node} uses a threshold that is not among the allowed ones")
     limits = Limits(problem["min_samples_leaf"], problem["min_weight_leaf"], edges)
     nodes = chosen_nodes(shape, problem["criterion"], len(shape.sample.X))
-    worst, doubt = 0.0, 0.0
-    whole = shape.whole
-    for node in nodes.tolist():
-        short, rounding = shortfall(shape, node, problem, limits, whole)
-        worst, doubt = max(worst, short), max(doubt, rounding)
+    worst, doubt = largest_shortfall(shape, nodes, problem, limits)
     unit = root_impurity(found)  # no decrease exceeds it, so a share of 1 is vacuous
     share, spread = (min(part / unit if unit > 0 else float(part > 0), 1.0) for part in (worst, doubt))
     spread = spread + share * 2 * float(found.total.rad[0]) / unit if 0 < share < 1 else 0.0
@@ -131,34 +129,71 @@ def chosen_nodes(shape: Shape, criterion: str, n: int) -> np.ndarray:
     work = (shape.size + OVERHEAD)[inner] * float(d) * (HEAPS if criterion == "absolute_error" else 1)
     work = work * len(shape.outputs())
     allowed = max(LEAST_WORK, SHARE * n * d)
+    if work.sum() <= allowed:
+        return inner
     order = np.random.RandomState(0).permutation(len(inner))
-    kept = order[np.cumsum(work[order]) <= allowed] if work.sum() > allowed else order
+    kept = order[np.cumsum(work[order]) <= allowed]
     if not len(kept) and len(inner):
         kept = np.array([np.argmin(work)])
     return np.sort(inner[kept])
 
 
-def shortfall(
-    shape: Routed, node: int, problem: dict[str, Any], limits: Limits, whole: bool = False
-) -> tuple[float, float]:
+def largest_shortfall(shape: Routed, nodes: np.ndarray, problem: dict[str, Any], limits: Limits) -> tuple[float, float]:
     """Bound by how much more the best cut of a node lowers the total impurity than its split, and its rounding.
 
-    ``whole`` means that sums of the weights are known to be exact.
+    The result is the largest over ``nodes``. All nodes are searched in one compiled pass.
     """
-    sample, mine = shape.sample, shape.of(node)
-    rows = Node(sample, mine, problem["criterion"], whole)
+    sample, whole, worst, doubt = shape.sample, shape.whole, 0.0, 0.0
+    if not len(nodes):
+        return worst, doubt
     categorical = set(problem["categorical"])
-    X = sample.X[mine]
-    best = best_cut(rows, X, [j for j in range(X.shape[1]) if j not in categorical], limits)
-    for j in categorical:
-        best = max(best, best_categories(rows, X[:, j], limits, problem["multiway"]))
-    children = children_of(shape, node)
-    start = shape.first[node]
-    groups = [slice(shape.first[c] - start, shape.last[c] - start) for c in children]
-    low, high = rows.gain(groups)
-    k, doubt = len(rows.parts), rows.doubt
-    share = (1 + 4 * UNIT) / k if k > 1 else 1.0  # impurities are averaged over the outputs
-    return (max(best - low, 0.0) + doubt) * share, (2 * (high - low) + 2 * doubt) * share
+    columns = [j for j in range(sample.X.shape[1]) if j not in categorical]
+    if sample.n_classes and sample.y.ndim == 1 and (shape.tree.kind[nodes] == THRESHOLD).all() and not categorical:
+        return _largest_of_classes(shape, nodes, problem["criterion"], limits)
+    mine = [shape.of(node) for node in nodes.tolist()]
+    rows = [Node(sample, each, problem["criterion"], whole) for each in mine]
+    best = best_cuts(rows, sample.X[np.concatenate(mine)], columns, limits)
+    for k, (node, own) in enumerate(zip(rows, mine, strict=True)):
+        found = [best_categories(node, sample.X[own, j], limits, problem["multiway"]) for j in categorical]
+        best[k] = max([best[k], *found])
+    outputs = len(rows[0].parts)
+    share = (1 + 4 * UNIT) / outputs if outputs > 1 else 1.0  # impurities are averaged over the outputs
+    gains = gains_of(rows, [_sides(shape, node) for node in nodes.tolist()])
+    for node, most, (low, high) in zip(rows, best, gains, strict=True):
+        rounding = node.doubt
+        worst = max(worst, (max(most - low, 0.0) + rounding) * share)
+        doubt = max(doubt, (2 * (high - low) + 2 * rounding) * share)
+    return worst, doubt
+
+
+def _sides(shape: Routed, node: int) -> list[slice]:
+    """Return the rows of the children of a node as ranges of its rows."""
+    start, children = shape.first[node], children_of(shape, node)
+    return [slice(shape.first[child] - start, shape.last[child] - start) for child in children]
+
+
+def _largest_of_classes(shape: Routed, nodes: np.ndarray, criterion: str, limits: Limits) -> tuple[float, float]:
+    """Return the same for thresholds and one target with classes, for all nodes at once."""
+    sample, sizes, m = shape.sample, shape.size[nodes], len(nodes)
+    classes: int = sample.n_classes
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    index = np.repeat(np.arange(m), sizes)
+    place = np.arange(starts[-1]) + (shape.first[nodes] - starts[:-1])[index]
+    mine = shape.rows[place]
+    w, y = sample.w[mine], sample.y[mine]
+    parts, whole = np.split(w, starts[1:-1]), shape.whole
+    radii = [counts_radius(whole or whole_weights(part), classes, len(part)) for part in parts]
+    doubts = 3 * np.array(radii) * np.array([part.sum() for part in parts])
+    targets = Targets(y[None].astype(np.float64), w, np.array([classes]), CODES.index(criterion), 0.0, np.zeros((m, 1)))
+    table, levels = columns_of(sample.X[mine], range(sample.X.shape[1]), limits)
+    best = best_thresholds(
+        table, levels, starts, targets, gamma(2 * sizes + 8), max(limits.rows, 1), float(limits.weight)
+    )
+    right = shape.tree.right[nodes][index]
+    side = 2 * index + ((place >= shape.first[right]) & (place < shape.last[right]))
+    counts = np.bincount(side * classes + y, weights=w, minlength=2 * classes * m).reshape(-1, classes).T
+    own = -of_counts(counts, criterion).reshape(m, 2).sum(axis=1)
+    return float((np.maximum(best - own, 0.0) + doubts).max()), float((2 * doubts).max())
 
 
 def _edges(certificate: Certificate, claim: Claim, d: int) -> list[np.ndarray] | None:
