@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.kernel_approximation import Nystroem
 
+import surefit
 from surefit import CertificateError, InvalidParameter, NystroemFeatures
+from surefit.checks.kernels import feature_maps
 from surefit.kernels import RBF, Linear, Polynomial, Sigmoid, StringSubsequence
 from surefit.solvers.kernel_subset import landmarks as kernel_subset_landmarks
 from surefit.solvers.kernel_subset.landmarks import choose
@@ -132,3 +134,23 @@ def test_pivots_miss_less_than_uniform_draws():
         for how in ("pivoted", "uniform")
     }
     assert traces["pivoted"] < 0.2 * traces["uniform"]
+
+
+@pytest.mark.parametrize(("kernel", "m"), [("rbf", 30), ("laplacian", 30), ("linear", 5)])
+def test_bounds_by_norms_add_at_most_a_millionth(kernel, m, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(900, 8))
+    options = {"kernel": kernel, "n_components": m, "random_state": 0}
+    certificate = surefit.Nystroem(**options).fit(X).certificate_
+    monkeypatch.setattr(feature_maps, "FEW", 0.0)  # absolute values are always multiplied
+    again = surefit.Nystroem(**options).fit(X).certificate_
+    for name in ("feature_map.pairs", "feature_map.trace"):
+        assert again[name].value <= certificate[name].value <= again[name].value * (1 + 1e-6)
+        certificate.verify(X)
+
+
+def test_tiny_errors_are_bounded_by_products_of_absolute_values(monkeypatch):
+    X = np.linspace(0, 1, 300)[:, None]
+    model = surefit.Nystroem(gamma=1.0, n_components=12, random_state=0).fit(X)
+    used, own = [], feature_maps._by_products
+    monkeypatch.setattr(feature_maps, "_by_products", lambda *inputs: used.append(inputs) or own(*inputs))
+    assert model.certificate_["feature_map.pairs"].value < 1e-6 and len(used) == 1

@@ -12,9 +12,10 @@ from surefit.core.validation import COUNT, POSITIVE, RANDOM_STATE, REAL, Rule, c
 from surefit.feature_maps.reading import KERNEL, READ, resolved
 from surefit.problems import pose
 from surefit.solvers.kernel_subset.landmarks import choose
-from surefit.solvers.kernel_subset.squares import PIECE, span_of
+from surefit.solvers.kernel_subset.squares import span_of
 
 RANK = 1e-8  # directions below this fraction of the largest eigenvalue are dropped, since rounding would dominate them
+VALUES = 1 << 17  # number of kernel values at a time; larger temporary arrays are new memory pages in every call
 
 
 class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -135,10 +136,10 @@ class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         """Return the features, one column per feature."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
-        features, step = np.empty((X.shape[0], self._n_features_out)), max(1, PIECE // len(self.component_indices_))
+        features, step = np.empty((X.shape[0], self._n_features_out)), max(1, VALUES // len(self.component_indices_))
         for start in range(0, X.shape[0], step):
             part = slice(start, start + step)
-            features[part] = self.kernel_(X[part], self.components_) @ self.normalization_
+            np.matmul(self.kernel_(X[part], self.components_), self.normalization_, out=features[part])
         return features
 
     def kernel_residual(self, X) -> np.ndarray:

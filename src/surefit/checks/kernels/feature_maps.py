@@ -27,6 +27,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 
+FEW = 1e-7  # largest fraction of the error that bounds by norms may add; otherwise, absolute values are multiplied
 SMALL = 1e-6  # largest fraction of the error that the norm of E may add; otherwise, E is bounded row by row
 
 fact = partial(claim, kind="data_fact", side="upper", theory="nystroem-features", assumptions=assumptions_of)
@@ -83,27 +84,65 @@ def errors(certificate: Certificate, data: Data) -> Errors:
     return Errors(*_errors(gram, W, place[:most], place[most:]), most)
 
 
+class Images(NamedTuple):
+    """Squared norms of the features of each row, their rounding errors, and bounds on the norms of ``E phi``."""
+
+    squares: np.ndarray
+    rad: np.ndarray
+    tilts: np.ndarray
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Upper bounds on the norms of the features."""
+        return np.sqrt(self.squares + self.rad) * (1 + 4 * UNIT)
+
+
 def _errors(gram: Gram, W: np.ndarray, rows: np.ndarray, marks: np.ndarray) -> tuple[Bound, Bound]:
+    own = enclosed_diagonal(gram.kernel, gram.A[rows])
+    found = _by_norms(gram, W, rows, marks)
+    added = found.rad + 2 * found.tilts * float(np.max(found.lengths))
+    if not float(np.max(added)) <= FEW * float(np.max(own.mid - found.squares)):
+        found = _by_products(gram, W, rows, marks, own)
+    squares, rad, tilts = found
+    left, error = own.mid - squares, own.rad + rad * (1 + 8 * UNIT) + 4 * UNIT * (np.abs(own.mid) + squares)
+    up = float(np.max(np.maximum(left, 0.0) + error + tilts * found.lengths))
+    worst = (up + float(np.max(tilts) * np.max(found.lengths))) * (1 + 8 * UNIT)
+    low = max(float(np.max(left - error)), 0.0)
+    total, least = upper_sum(np.maximum(left, 0.0) + error), math.fsum(np.maximum(left - error, 0.0).tolist())
+    return Bound(worst, worst - low), Bound(total, total - least)
+
+
+def _by_norms(gram: Gram, W: np.ndarray, rows: np.ndarray, marks: np.ndarray) -> Images:
+    """Bound all rounding errors by norms of the matrices, without products of their absolute values."""
+    m, size = len(marks), float(np.linalg.norm(W)) * (1 + gamma(W.size + 4))
+    K, K_off = gram.near_values(np.concatenate([marks, rows]), marks)
+    lengths, product = np.linalg.norm(K, axis=1), K @ W
+    off = float(np.linalg.norm(K_off[:m])) + gamma(2 * m + 6) * float(np.linalg.norm(lengths[:m]))
+    E = float(np.linalg.norm(W.T @ product[:m] - np.eye(W.shape[1])))
+    norm = (E + off * size**2 + 4 * UNIT * W.shape[1]) * (1 + gamma(W.size + m * m + 16))
+    phi, phi_off = product[m:], (K_off + gamma(m + 4) * lengths)[m:] * size * (1 + gamma(2 * m + 8))
+    squares = np.einsum("ij,ij->i", phi, phi)
+    rad = phi_off * (2 * np.sqrt(squares) + phi_off) * (1 + gamma(m + 8)) + gamma(W.shape[1] + 4) * squares
+    found = Images(squares, rad, np.zeros(len(rows)))
+    return found._replace(tilts=norm * found.lengths * (1 + 8 * UNIT))
+
+
+def _by_products(gram: Gram, W: np.ndarray, rows: np.ndarray, marks: np.ndarray, own: Enclosed) -> Images:
+    """Bound rounding errors by products of absolute values, which is needed if the errors of the features are small."""
     m, inner = len(marks), gram.values(marks, marks)
     E = W.T @ inner.mid @ W - np.eye(W.shape[1])
     size = np.abs(W).T @ (inner.rad + gamma(2 * m + 6) * np.abs(inner.mid)) @ np.abs(W)
     doubt = float(np.linalg.norm(size + 4 * UNIT)) * (1 + gamma(W.size))
-    size_of = float(np.linalg.norm(E)) * (1 + gamma(W.size)) + doubt
-    own = enclosed_diagonal(gram.kernel, gram.A[rows])
+    norm = float(np.linalg.norm(E)) * (1 + gamma(W.size)) + doubt
     phi = gram.times_some(W, marks, rows)
     squares = np.sum(phi.mid**2, axis=1)
     rad = np.sum(phi.rad * (2 * np.abs(phi.mid) + phi.rad), axis=1) + gamma(W.shape[1] + 4) * squares
-    left, error = own.mid - squares, own.rad + rad * (1 + 8 * UNIT) + 4 * UNIT * (np.abs(own.mid) + squares)
-    lengths = np.sqrt(squares + rad) * (1 + 4 * UNIT)
-    tilted = size_of * lengths * (1 + 8 * UNIT)
-    if size_of * float(np.max(squares)) > SMALL * float(np.max(left)):  # the bound by the norm of E is too loose
-        closer = (_tilts(phi, W, inner) + size_of * np.linalg.norm(phi.rad, axis=1)) * (1 + gamma(W.shape[1] + 16))
-        tilted = np.minimum(tilted, closer)
-    up = float(np.max(np.maximum(left, 0.0) + error + tilted * lengths)) + float(np.max(tilted) * np.max(lengths))
-    low = max(float(np.max(left - error)), 0.0)
-    total, least = upper_sum(np.maximum(left, 0.0) + error), math.fsum(np.maximum(left - error, 0.0))
-    worst = up * (1 + 8 * UNIT)
-    return Bound(worst, worst - low), Bound(total, total - least)
+    found = Images(squares, rad, np.zeros(len(rows)))
+    tilts = norm * found.lengths * (1 + 8 * UNIT)
+    if norm * float(np.max(squares)) > SMALL * float(np.max(own.mid - squares)):  # the norm of E is too large
+        closer = (_tilts(phi, W, inner) + norm * np.linalg.norm(phi.rad, axis=1)) * (1 + gamma(W.shape[1] + 16))
+        tilts = np.minimum(tilts, closer)
+    return found._replace(tilts=tilts)
 
 
 def _tilts(phi: Enclosed, W: np.ndarray, inner: Enclosed) -> np.ndarray:

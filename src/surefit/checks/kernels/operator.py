@@ -70,6 +70,16 @@ class Gram:
         """Enclose the kernel values of some rows and columns."""
         return training_values(self.kernel, self.A, rows, columns)
 
+    def near_values(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return kernel values, and a bound on the norm of the errors of each row."""
+        if self._near is not None and self._near.error(rows, columns) <= LOOSE:
+            K, relative = self._near.block(rows, columns)
+            off = relative * np.linalg.norm(K, axis=1) + len(columns) * TINY
+        else:
+            K, rad = self.values(rows, columns)
+            off = np.linalg.norm(rad, axis=1)
+        return K, off * (1 + gamma(len(columns) + 8))
+
     def matrix(self) -> tuple[np.ndarray, float]:
         """Return all kernel values, and a bound on the Frobenius norm of their errors."""
         every = np.arange(self.n)
