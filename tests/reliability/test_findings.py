@@ -8,7 +8,7 @@ from scipy import sparse
 
 import surefit
 from surefit.checks.neighbors.distances import distances
-from surefit.core.errors import ConvergenceWarning, InvalidParameter
+from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(20, 3)), RNG.normal(size=20)
@@ -25,6 +25,11 @@ LABELS = np.repeat([0, 1], 10)
         (surefit.NearestNeighbors(p=1e6), "p must be such that powers .* or inf"),
         (surefit.DecisionTreeClassifier(class_weight=1e12), "class_weight must be .* a dict of class weights"),
         (surefit.DecisionTreeClassifier(class_weight={7: 2.0}), "class_weight must be"),
+        (
+            surefit.RandomForestClassifier(2, categorical_features=2),
+            "categorical_features must be a list of column numbers",
+        ),
+        (surefit.AdaBoostClassifier(learning_rate=1e6), "learning_rate must be smaller, because the vote"),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
 )
@@ -79,3 +84,11 @@ def test_a_class_of_nearly_all_weight_is_calibrated(heavy):
     )
     assert np.isfinite(model.predict_proba(X)).all()
     assert model.verify(X, LABELS, sample_weight=weights)
+
+
+def test_a_margin_too_small_to_be_computed_is_an_error_and_not_a_gap_above_the_objective():
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, 700)
+    overlapping = rng.normal(size=(700, 2)) + 1.2 * codes[:, None]
+    with pytest.raises(InvalidData, match=r"nu = 0.2 is too small .* too small to be computed"):
+        surefit.NuSVC(nu=0.2).fit(overlapping, codes)

@@ -77,13 +77,15 @@ def _chosen_columns(who: str, given: Any, d: int, table: Any, labels: dict) -> n
     listed = np.asarray(given)
     if listed.dtype == bool and listed.shape == (d,):
         return np.flatnonzero(listed)
-    if listed.dtype.kind in "US" or listed.dtype == object:
+    if listed.ndim == 1 and (listed.dtype.kind in "US" or listed.dtype == object):
         unknown = [name for name in listed if name not in names]
         if unknown:
             raise InvalidParameter(who, "categorical_features", f"names of columns of X, which has {names}", unknown[0])
         return np.array([names.index(name) for name in listed], dtype=int)
-    if listed.size and (listed.dtype.kind not in "iu" or listed.min() < -d or listed.max() >= d):
-        raise InvalidParameter(who, "categorical_features", f"column numbers below {d}, names, or a mask", given)
+    if listed.ndim != 1 or (listed.size and (listed.dtype.kind not in "iu" or listed.min() < -d or listed.max() >= d)):
+        raise InvalidParameter(
+            who, "categorical_features", f"a list of column numbers below {d} or names, or a mask", given
+        )
     return np.unique(listed.astype(int) % d)
 
 

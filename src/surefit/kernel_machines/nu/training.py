@@ -87,8 +87,9 @@ def fit_classes(estimator, sample: Sample, problems: list[TwoClasses]) -> list[t
             found.append(search(solve, judge, Solved(guess, beta, scores), total, tol))
             judged, fit = found[-1]
             _require_margin(who, judged, fit)
-            lost = fit.reason is Reason.STALLED and judged.level <= VANISHED * guess
-            if lost or not np.isfinite(judged.point.gap):
+            # A gap above the objective proves nothing: the search has ended at margins too small to be solved for.
+            useless = judged.level <= VANISHED * guess or judged.point.gap >= judged.point.primal
+            if (fit.reason is Reason.STALLED and useless) or not np.isfinite(judged.point.gap):
                 raise _no_margin(who, nu)
     return found
 
@@ -104,8 +105,8 @@ def _require_margin(who: str, judged: Judged, fit: DualFit) -> None:
 
 def _no_margin(who: str, nu: float) -> InvalidData:
     return InvalidData(
-        f"{who}: nu = {nu:g} is too small for these rows: the classes overlap and no margin is positive. Raise nu, or choose a "
-        "kernel that separates them."
+        f"{who}: nu = {nu:g} is too small for these rows: the classes overlap, and a positive margin, if there is one, is too small "
+        "to be computed. Raise nu, or choose a kernel that separates them."
     )
 
 

@@ -17,6 +17,7 @@ from surefit.solvers.boosting.stumps import Stump, best_edge, best_stump, cut_af
 
 #: ``learn(D)`` returns a member fitted to the weights, and its predicted class indices for the training rows.
 Learner = Callable[[np.ndarray], tuple[Any, np.ndarray]]
+MOST_VOTE = 700.0  # log-odds of a member whose exponential is still a number
 
 
 class Round(NamedTuple):
@@ -89,6 +90,8 @@ def boost(
         if error >= chance * (1 - 1e-14):
             return Rounds(log, told, Reason.STALLED, True, votes)
         alpha = rate * (math.log((1 - error) / error) + extra)
+        if alpha > MOST_VOTE:
+            raise OverflowError(f"the vote {alpha:.3g} of a member exceeds {MOST_VOTE:g}")
         up, down = math.exp(alpha / 2), math.exp(-alpha / 2)
         Z = error * up + (1 - error) * down
         training_error = _reweigh(D, said, codes, votes, up / Z, down / Z, alpha, shares)
