@@ -8,7 +8,7 @@ from scipy import optimize, stats
 from sklearn import linear_model
 
 from surefit import BayesianRidge, CertificateError
-from surefit.solvers.least_squares.evidence import Axes
+from surefit.solvers.least_squares.evidence import Axes, _triangular_factor
 
 
 def problem(n=60, d=4, seed=0):
@@ -99,3 +99,18 @@ def test_axes_keep_the_squares_of_targets(shape):
     best = np.linalg.lstsq(Z, y, rcond=None)[0]
     assert axes.rest == pytest.approx(np.sum((y - Z @ best) ** 2), rel=1e-10)
     np.testing.assert_allclose(axes.vectors.T @ (axes.targets / axes.values), best, rtol=1e-10)
+
+
+def test_the_triangular_factor_by_products_of_columns_or_by_reflections():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(300, 6)) + 0.3 * rng.normal(size=(300, 1))
+    near, far = A.copy(), A * [1e-8, 1, 1, 1, 1, 1]
+    near[:, 2] = near[:, 0] + 1e-6 * near[:, 1]
+    for B in (A, near, far, 1e-150 * A, np.hstack([A, np.zeros((300, 1))])):
+        R, lengths = _triangular_factor(B), np.maximum(np.abs(B).max(axis=0), 1e-300) * 300**0.5
+        assert np.array_equal(R, np.triu(R))
+        scaled, unit = R / lengths, B / lengths
+        np.testing.assert_allclose(scaled.T @ scaled, unit.T @ unit, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(np.linalg.svd(scaled)[1], np.linalg.svd(unit)[1], rtol=1e-9, atol=1e-15)
+    assert np.all(np.diag(_triangular_factor(A)) > 0)  # by Cholesky's method
+    assert np.any(np.diag(_triangular_factor(near)) < 0)  # by Householder reflections

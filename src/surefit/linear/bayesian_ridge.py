@@ -156,14 +156,13 @@ class BayesianRidge(CallbackSupportMixin, CertifiedMixin, LinearRegressorMixin, 
         Z = _dense(X)
         self.X_offset_, y_mean = (s @ part / total if self.fit_intercept else 0.0 * part[0] for part in (Z, y))
         self.X_scale_ = np.ones(Z.shape[1])
-        stacked = np.empty((len(y), Z.shape[1] + 1), order="F")  # overwritten by the solver
+        stacked = np.empty((len(y), Z.shape[1] + 1))
         with np.errstate(over="ignore"):
             np.subtract(Z, self.X_offset_, out=stacked[:, :-1])
             np.subtract(y, y_mean, out=stacked[:, -1])
             if weights is not None:
                 stacked *= np.sqrt(s)[:, None]
-            columns = stacked[:, :-1].T
-            if not np.isfinite(np.vdot(columns, columns)):
+            if not np.isfinite(np.einsum("ij,ij->", stacked[:, :-1], stacked[:, :-1])):
                 raise InvalidData("BayesianRidge: the squares of X overflow; divide its columns by a constant.")
         axes = Axes.of(stacked, total)
         priors = GammaPriors(*(float(v) for v in (self.alpha_1, self.alpha_2, self.lambda_1, self.lambda_2)))

@@ -83,13 +83,20 @@ class Rows(NamedTuple):
     mid: np.ndarray
     share: float = 0.0
     shift: Any = 0.0
+    squares: np.ndarray | None = None  # weighted sums of the squares of the columns, if they are known
 
-    def lengths(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bound the weighted norms of the columns and of their errors."""
-        n = len(self.mid)
-        squares = np.einsum("ij,ij,i->j", self.mid, self.mid, weights, optimize=False)
-        lengths = np.sqrt(squares) * (1 + gamma(n + 8))
-        total = math.sqrt(upper_sum(weights)) * (1 + 4 * UNIT)
+    def summed(self, weights: np.ndarray) -> Rows:
+        """Return the same columns with their weighted sums of squares, for several calls of ``lengths``."""
+        return self._replace(squares=self._summed(weights))
+
+    def _summed(self, weights: np.ndarray) -> np.ndarray:
+        return np.einsum("ij,ij,i->j", self.mid, self.mid, weights, optimize=False)
+
+    def lengths(self, weights: np.ndarray, factor: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        """Bound the norms of the columns and of their errors, for ``factor`` times the weights."""
+        squares = self._summed(weights) if self.squares is None else self.squares
+        lengths = np.sqrt(squares * factor) * (1 + gamma(len(self.mid) + 12))
+        total = math.sqrt(upper_sum(weights) * factor) * (1 + 8 * UNIT)
         return lengths, (self.share * lengths + total * self.shift) * (1 + gamma(8))
 
 
@@ -115,7 +122,7 @@ def enclosed_posterior(rows: Rows, targets: Rows, s: Any, noise: float, prior: f
         return UNKNOWN
     root, (lengths, errors), (y_length, y_error) = (
         np.sqrt(s / noise),
-        *(part.lengths(s / noise) for part in (rows, targets)),
+        *(part.lengths(s, 1 / noise) for part in (rows, targets)),
     )
     q, F, off, squares = (y - Z @ m) * root, L.T @ L / prior - np.eye(p), -(L.T @ m) / prior, np.zeros(p)
     for part in row_blocks(n):  # a block fits in the cache

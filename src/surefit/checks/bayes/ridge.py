@@ -132,15 +132,13 @@ def _about_mean(A: np.ndarray, s: np.ndarray, centered: bool) -> Centered:
     A, total = np.asarray(A, dtype=np.float64), sum(side_sums(s))
     zero = np.zeros(A.shape[1])
     if not centered:
-        return Centered(Rows(A), Enclosed(zero, zero))
+        return Centered(Rows(A).summed(s), Enclosed(zero, zero))
     first = s @ A / total
-    away = A - first
-    step = s @ away / total
-    mean, size = (
-        first + step,
-        Rows(away).lengths(s)[0] / math.sqrt(total),
-    )  # the mean absolute value is at most the root mean square
+    away = Rows(A - first, 2 * UNIT).summed(s)
+    step = s @ away.mid / total
+    # The mean absolute value is at most the root mean square.
+    mean, size = first + step, away.lengths(s)[0] / math.sqrt(total)
     rad = 2 * UNIT * np.abs(mean) + gamma(len(A) + 8) * size * (1 + gamma(8))
     if np.any(np.abs(step) > rad):  # columns far from the origin
-        return Centered(Rows(A - mean, 2 * UNIT, rad), Enclosed(mean, rad))
-    return Centered(Rows(away, 2 * UNIT, np.abs(step) + rad), Enclosed(mean, rad))
+        return Centered(Rows(A - mean, 2 * UNIT, rad).summed(s), Enclosed(mean, rad))
+    return Centered(away._replace(shift=np.abs(step) + rad), Enclosed(mean, rad))

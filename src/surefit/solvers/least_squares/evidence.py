@@ -17,6 +17,10 @@ from scipy import linalg
 
 from surefit.core.budget import Budget, Reason
 
+APART = 0.1  # sine of the smallest angle of a column with the span of those before it, for products of columns
+SHORTEST = 1e-140  # length of a column whose squares do not underflow
+SHORTER = 1e-3  # length of a column, relative to the longest
+
 
 class GammaPriors(NamedTuple):
     """Shape and rate parameters of the Gamma priors on both precisions."""
@@ -50,11 +54,11 @@ class Axes(NamedTuple):
     def of(cls, stacked: np.ndarray, total: float) -> Axes:
         """Compute the singular value decomposition of the rows, whose last column is the target.
 
-        Many rows are first overwritten by a QR factorization; the triangular factor has the same singular values.
+        The triangular factor of many rows has the same singular values.
         """
         n, p = stacked.shape[0], stacked.shape[1] - 1
         if n > 2 * p:
-            R = np.triu(linalg.lapack.dgeqrf(stacked, overwrite_a=1)[0][: p + 1])
+            R = _triangular_factor(stacked)
             U, values, vectors = linalg.svd(R[:p, :p], check_finite=False)
             return cls(values, vectors, U.T @ R[:p, p], float(R[p, p] ** 2), total)
         y = stacked[:, p]
@@ -79,6 +83,21 @@ class Axes(NamedTuple):
         score += priors.alpha_1 * math.log(alpha) - priors.alpha_2 * alpha
         squares = alpha * point.rss + lam * float(point.m @ point.m)
         return score + 0.5 * (p * math.log(lam) + self.total * math.log(alpha / (2 * math.pi)) - squares - logs)
+
+
+def _triangular_factor(A: np.ndarray) -> np.ndarray:
+    """Return R of ``A = QR``: by Cholesky's method from products of the columns if these are far from dependent and of similar
+    length, else by QR.
+
+    Rounding errors of the products grow with the square of the condition number, which is then moderate.
+    """
+    products = A.T @ A
+    lengths = np.sqrt(np.diag(products))
+    if lengths.min() > max(SHORTEST, SHORTER * lengths.max()):
+        R, failed = linalg.lapack.dpotrf(products / np.outer(lengths, lengths))
+        if not failed and np.diag(R).min() > APART:
+            return R * lengths
+    return np.triu(linalg.lapack.dgeqrf(np.asfortranarray(A), overwrite_a=1)[0][: A.shape[1]])
 
 
 def maximize_evidence(
