@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from unittest.mock import patch
 
 import matplotlib
 import pytest
@@ -51,6 +52,29 @@ def test_private_modules_are_scikit_learns_own():
     from surefit.sklearn.linear_model._coordinate_descent import Lasso
 
     assert Lasso is sklearn.linear_model.Lasso
+
+
+def test_a_patch_of_a_private_module_reaches_scikit_learn(monkeypatch):
+    mirror = importlib.import_module("surefit.sklearn.linear_model._ridge")
+    original = importlib.import_module("sklearn.linear_model._ridge")
+    kept, spec = original._solve_svd, original.__spec__
+    with patch.object(mirror, "_solve_svd", side_effect=kept) as other:
+        assert original._solve_svd is other
+        sklearn.linear_model.Ridge(solver="svd").fit([[0.0], [1.0]], [0.0, 1.0])
+        other.assert_called_once()
+    assert original._solve_svd is mirror._solve_svd is kept
+    assert original.__spec__ is spec
+    monkeypatch.setattr(mirror, "_solve_svd", None)
+    assert original._solve_svd is None
+    monkeypatch.undo()
+    assert original._solve_svd is kept
+    mirror.new = 1
+    assert original.new == 1
+    del mirror.new
+    assert not hasattr(original, "new")
+    public = importlib.import_module("surefit.sklearn.linear_model")
+    with patch.object(public, "Lars", "theirs"):
+        assert public.Lars == "theirs" != sklearn.linear_model.Lars
 
 
 def test_names_that_do_not_exist_raise_as_usual():

@@ -58,7 +58,7 @@ class Mirror(ModuleType):
 
     def __init__(self, original: ModuleType, mirrors: Mirrors):
         super().__init__(mirrors.prefix + original.__name__, original.__doc__)
-        self.__dict__.update(_original=original, _mirrors=mirrors)
+        self.__dict__.update(_original=original, _mirrors=mirrors, _shadowed={})
         if hasattr(original, "__path__"):
             self.__path__: list[str] = []  # marks a package, whose modules are found by name
 
@@ -70,6 +70,26 @@ class Mirror(ModuleType):
         if isinstance(value, ModuleType):
             return mirrors.module(value.__name__) if inside(value.__name__) else value
         return mirrors.rule(value, original.__name__, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a name; in a private module, whose names are not replaced, in the module itself, so that a patch has an effect."""
+        original, shadowed = self.__dict__["_original"], self.__dict__["_shadowed"]
+        if is_public(original.__name__) or name.startswith("__") or isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+            return
+        if hasattr(original, name):
+            shadowed.setdefault(name, getattr(original, name))
+        setattr(original, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Delete a name that was set; the one before it returns."""
+        original, shadowed = self.__dict__["_original"], self.__dict__["_shadowed"]
+        if name in shadowed:
+            setattr(original, name, shadowed.pop(name))
+        elif name in self.__dict__ or is_public(original.__name__):
+            super().__delattr__(name)
+        else:
+            delattr(original, name)
 
     def __dir__(self) -> list[str]:
         return dir(self.__dict__["_original"])
