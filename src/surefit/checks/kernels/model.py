@@ -37,7 +37,7 @@ def require_elements(lines: Any, rows: Any, n: int) -> tuple[np.ndarray, np.ndar
     lines, rows = np.atleast_2d(np.asarray(lines, dtype=np.float64)), np.asarray(rows)
     if rows.dtype.kind not in "iu" or rows.ndim != 1 or lines.ndim != 2 or lines.shape[1] != len(rows):
         raise CertificateError(f"dual_coef_ has the shape {lines.shape}, and there are {rows.size} elements.")
-    if len(rows) and not (0 <= rows.min() and rows.max() < n and len(np.unique(rows)) == len(rows)):
+    if len(rows) and not (0 <= rows.min() and rows.max() < n and np.bincount(rows.astype(np.int64)).max() == 1):
         raise CertificateError("The elements of dual_coef_ must be different rows of X.")
     if not np.all(np.isfinite(lines)):
         raise CertificateError("dual_coef_ must be finite.")

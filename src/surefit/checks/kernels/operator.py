@@ -213,8 +213,11 @@ class _Gaussian:
         K -= self.halves[columns]
         np.minimum(K, 0.0, out=K)
         np.exp(K, out=K)
-        _, i, j = np.intersect1d(rows, columns, return_indices=True)
-        K[i, j] = 1.0  # an element with itself
+        place = np.full(len(self.A), -1)
+        place[columns] = np.arange(len(columns))
+        same = place[rows]
+        i = (same >= 0).nonzero()[0]
+        K[i, same[i]] = 1.0  # an element with itself
         reach = self.share * (self.lengths[rows] + float(np.max(self.lengths[columns]))) ** 2
         return K, np.expm1(reach * (1 + 8 * UNIT)) * (1 + 4 * LIBM) + 2 * LIBM
 

@@ -25,7 +25,7 @@ from surefit.core.fingerprint import data_fingerprint, remembered
 from surefit.core.guards.extremes import extreme
 from surefit.core.issuing.new_rows import with_word_on_new_rows
 from surefit.core.issuing.parameters import plain
-from surefit.core.issuing.state import dense, state_digests, state_marks
+from surefit.core.issuing.state import dense, digests_of, fitted_state, marks_of
 from surefit.core.sample import storage_of
 
 #: Size of the rows in bytes up to which a proof is deferred.
@@ -57,7 +57,7 @@ class Pending:
     def __init__(self, draft: Draft, model: Any) -> None:
         assert draft.sample is not None
         self.draft = draft._replace(sample=tuple(map(_copied, draft.sample)))
-        self.marks = state_marks(model)
+        self.marks = marks_of(fitted_state(model))
         self.model = object.__new__(type(model))  # keeps these attributes if the fitted model gets new ones
         self.model.__dict__.update(model.__dict__)
         del self.model._certificate
@@ -68,13 +68,14 @@ class Pending:
 
     def certificate(self) -> Certificate:
         """Return the certificate; raise ``Invalidated`` if an array of the model was changed in place."""
-        now = state_marks(self.model)
+        fitted = fitted_state(self.model)
+        now = marks_of(fitted)
         for name, known in self.marks.items():
             if now.get(name) != known:
                 raise Invalidated(
                     f"{type(self.model).__name__}: {name} was changed after the fit; the certificate is no longer valid for this model."
                 )
-        return proved(self.draft, self.model)
+        return proved(self.draft, self.model, fitted)
 
 
 def may_wait(draft: Draft, model: Any) -> bool:
@@ -88,8 +89,8 @@ def may_wait(draft: Draft, model: Any) -> bool:
 
 
 @remembered()
-def proved(draft: Draft, model: Any) -> Certificate:
-    """Return the certificate of ``model``, with the values that the checker proves."""
+def proved(draft: Draft, model: Any, fitted: dict[str, Any] | None = None) -> Certificate:
+    """Return the certificate of ``model``, with the values that the checker proves; ``fitted`` are its attributes, if known."""
     recountable = draft.sample is not None and "coef_" in draft.model
     certificate = Certificate(
         grade=draft.grade,
@@ -99,7 +100,7 @@ def proved(draft: Draft, model: Any) -> Certificate:
         model={name: np.array(dense(getattr(model, name))) for name in draft.model},
         data={**data_fingerprint(*draft.sample), **storage_of(draft.sample[0])} if draft.data is None else draft.data,  # type: ignore[misc, index]
         claims=with_word_on_new_rows(model, draft.claims, recountable),
-        state=state_digests(model),
+        state=digests_of(fitted_state(model) if fitted is None else fitted),
         run=draft.run,
         version=__version__,
         seal=UNSEALED,

@@ -35,15 +35,21 @@ SMALL = 4096  # size in bytes up to which an array is hashed directly; larger ar
 
 def state_digests(model: Any) -> dict[str, str]:
     """Return a digest of each fitted attribute of ``model``, by name; constructor parameters are excluded."""
-    return {name: digest(value) for name, value in sorted(_fitted(model).items())}
+    return digests_of(fitted_state(model))
 
 
-def state_marks(model: Any) -> dict[str, Any]:
+def digests_of(fitted: dict[str, Any]) -> dict[str, str]:
+    """Return the digests of fitted attributes."""
+    return {name: digest(value) for name, value in sorted(fitted.items())}
+
+
+def marks_of(fitted: dict[str, Any]) -> dict[str, Any]:
     """Return a mark of each fitted attribute that reveals changes: a copy of small arrays and floats, otherwise a digest."""
-    return {name: _mark(value) for name, value in _fitted(model).items()}
+    return {name: _mark(value) for name, value in fitted.items()}
 
 
-def _fitted(model: Any) -> dict[str, Any]:
+def fitted_state(model: Any) -> dict[str, Any]:
+    """Return the fitted attributes of ``model`` by name, without constructor parameters."""
     params = set(_params_of(model))
     state = _state_of(model)
     return {k: v for k, v in state.items() if k not in params} if isinstance(state, dict) else {"state": state}
@@ -88,6 +94,10 @@ def _simple_mark(value: Any) -> Any:
 
 def digest(value: Any) -> str:
     """Return a digest of a fitted attribute or a parameter."""
+    if type(value) is np.ndarray and value.nbytes <= SMALL:
+        code, plain = _code_of(value.dtype)
+        if plain:
+            return blake2b(_array_header(code, value.shape) + value.tobytes(), digest_size=16).hexdigest()
     sink = blake2b(digest_size=16)
     _feed(sink, value, [])
     return sink.hexdigest()
@@ -177,9 +187,13 @@ def _code_of(dtype: Any) -> tuple[bytes, bool]:
     return dtype.str.lstrip("<>|=").encode(), dtype.str[0] != ">" and not dtype.hasobject
 
 
+def _array_header(code: bytes, shape: tuple[int, ...]) -> bytes:
+    return b"a%b%b" % (code, repr(shape).encode())
+
+
 def _feed_array(sink: Any, array: np.ndarray, path: list[int]) -> None:
     code, plain = _code_of(array.dtype)
-    sink.update(b"a%b%b" % (code, repr(array.shape).encode()))
+    sink.update(_array_header(code, array.shape))
     if plain and array.nbytes <= SMALL:
         sink.update(array.tobytes())
     elif array.dtype.hasobject:
