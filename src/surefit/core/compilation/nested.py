@@ -9,18 +9,17 @@ into the function that Python calls, and is optimized there once.
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.target_extension import jit_registry, target_registry
 from numba.core.typed_passes import NativeLowering
+
+from surefit.core.compilation.session import compilation
+
+WRAPPER = "_ZN7cpython"  # start of the mangled name of a wrapper for calls from Python
 
 
 class Part(JITCodeLibrary):
@@ -34,7 +33,19 @@ class Part(JITCodeLibrary):
         self._finalized = True
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+class Whole(JITCodeLibrary):
+    """Code of a function that Python calls."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Add a module; the wrapper that reads Python objects is not optimized, which saves more than it would gain."""
+        for function in ir_module.functions:
+            if function.name.startswith(WRAPPER) and not function.is_declaration:
+                function.attributes.add("noinline")  # required by the next one
+                function.attributes.add("optnone")
+        super().add_ir_module(ir_module)
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
 class LowerPart(NativeLowering):
     """Lowering of a function that only compiled functions call."""
 
@@ -53,7 +64,7 @@ class LowerPart(NativeLowering):
         return True
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+@register_pass(mutates_CFG=False, analysis_only=False)
 class LowerWhole(NativeLowering):
     """Lowering of a function that Python calls."""
 
@@ -62,6 +73,8 @@ class LowerWhole(NativeLowering):
     def run_pass(self, state: Any) -> bool:
         """Lower a function and its wrapper for Python."""
         state.flags.no_cpython_wrapper = False
+        state.library = Whole(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
         return bool(super().run_pass(state))
 
 
@@ -78,7 +91,7 @@ class _Compiler(CompilerBase):
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function; the NumPy functions that it calls become parts, too."""
-        with _numpy_in_parts():
+        with compilation(PartCompiler):
             return super().compile_extra(func)
 
     def define_pipelines(self) -> list[Any]:
@@ -100,21 +113,3 @@ class WholeCompiler(_Compiler):
     """Compiler of functions that Python calls."""
 
     lowering = LowerWhole
-
-
-@contextmanager
-def _numpy_in_parts() -> Iterator[None]:
-    """Let Numba compile its versions of NumPy functions by :class:`PartCompiler`; Numba's global lock is held meanwhile.
-
-    Cyclic garbage is not collected during compilation, which would take a tenth of its time.
-    """
-    processor, collects = target_registry["cpu"], gc.isenabled()
-    usual = jit_registry[processor]
-    jit_registry.update({processor: partial(usual, pipeline_class=PartCompiler)})
-    gc.disable()
-    try:
-        yield
-    finally:
-        jit_registry.update({processor: usual})
-        if collects:
-            gc.enable()
