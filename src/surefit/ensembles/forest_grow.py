@@ -19,6 +19,7 @@ from surefit.problems.trees import stopping_rules
 from surefit.solvers import trees as solver
 from surefit.solvers.boosting.binning import find_bins
 from surefit.solvers.trees import FlatTree, Rules
+from surefit.solvers.trees.binned import MISSING
 from surefit.solvers.trees.descend import add_leaf_values, pack, packed_leaves, worth_packing
 from surefit.solvers.trees.forest import MOST_WEIGHT, grow_pair
 from surefit.solvers.trees.pruning import weakest_links
@@ -58,22 +59,31 @@ class Grower:
         self.monotone = None if estimator.monotonic_cst is None else np.asarray(estimator.monotonic_cst, dtype=np.int8)
 
     def _rows_of_bins(self) -> np.ndarray | None:
-        """Return the bins by rows if the fast grower applies: two classes, Gini, no missing values, default rules."""
+        """Return the bins by rows if a fast grower applies: no categories, missing values or limits that it does not know."""
         e, sample = self.estimator, self.sample
-        plain = (
-            e.monotonic_cst is None and e.max_leaf_nodes is None and isinstance(e.min_samples_leaf, numbers.Integral)
-        )
-        plain = plain and e.min_samples_leaf == 1 and e.min_weight_fraction_leaf == 0 and e.min_impurity_decrease == 0
-        plain = plain and not e._random_cuts and not sample.categories
-        if self.bins is None or sample.n_classes != 2 or e.criterion != "gini" or not plain:
+        if self.bins is None or sample.categories or e.monotonic_cst is not None or e.max_leaf_nodes is not None:
             return None
-        if sample.class_weights is not None or np.isnan(sample.X.data if sparse.issparse(sample.X) else sample.X).any():
+        if self.bins.codes.max() == MISSING:
             return None
+        applies = self._has_sums() if e._random_cuts else self._has_pairs()
+        return np.ascontiguousarray(self.bins.codes.T) if applies else None
+
+    def _has_sums(self) -> bool:
+        """Return whether the grower for random cuts applies: one target, whose impurities follow from sums."""
+        return self.sample.y.ndim == 1 and self.estimator.criterion != "absolute_error"
+
+    def _has_pairs(self) -> bool:
+        """Return whether the grower for two classes applies: Gini, integer weights and default rules."""
+        e, sample = self.estimator, self.sample
+        plain = isinstance(e.min_samples_leaf, numbers.Integral) and e.min_samples_leaf == 1
+        plain = plain and e.min_weight_fraction_leaf == 0 and e.min_impurity_decrease == 0
+        if sample.n_classes != 2 or e.criterion != "gini" or sample.class_weights is not None or not plain:
+            return False
         weights = sample.weights
         if self.draws is None and weights is not None and not np.all(weights == np.rint(weights)):
-            return None
+            return False
         total = self.draws.count if self.draws is not None else len(sample.y) if weights is None else np.sum(weights)
-        return np.ascontiguousarray(self.bins.codes.T) if total <= MOST_WEIGHT else None
+        return bool(total <= MOST_WEIGHT)
 
     def weights_of(self, seed: int) -> np.ndarray | None:
         """Return the weight of each row in the tree of this seed, without class weights."""
@@ -87,7 +97,8 @@ class Grower:
 
     def grow(self, seed: int) -> FlatTree:
         """Grow the tree of a seed."""
-        return pruned(self.estimator, self._grow_any(seed) if self.by_row is None else self._grow_pair(seed))
+        pairs = self.by_row is not None and not self.estimator._random_cuts
+        return pruned(self.estimator, self._grow_pair(seed) if pairs else self._grow_any(seed))
 
     def _grow_pair(self, seed: int) -> FlatTree:
         """Grow the tree of a seed by the fast grower."""
@@ -130,6 +141,9 @@ class Grower:
         options["categories"] = _part(self.categories, subset)
         if self.bins is None:
             tree = solver.grow_exact(_part(self.values, subset), target, rules, **options)
+        elif self.by_row is not None:
+            by_row = self.by_row if subset is None else np.ascontiguousarray(self.by_row[:, subset])
+            tree = solver.grow_random(by_row, _part(self.bins.edges, subset), target, rules, rows=rows)
         else:
             bins = (
                 self.bins

@@ -10,6 +10,8 @@ Calling convention::
 
     bins = bin_columns(values, max_bins=255)                    # once for many trees: (d, n) uint8 codes and edges
     tree = grow_binned(bins, target, Rules(max_features=5, seed=17), rows=np.flatnonzero(counts))
+    by_row = np.ascontiguousarray(bins.codes.T)                 # one random cut per column, no missing values: the same tree, faster
+    tree = grow_random(by_row, bins.edges, target, Rules(random_cuts=True, seed=17))
 
 - ``values``: real numbers, ``nan`` where missing. A categorical column (``categories[j] > 0``, the number of categories) contains the
   codes 0, 1, ...; binned columns have at most 255 categories.
@@ -44,6 +46,7 @@ from surefit.solvers.trees.grow import grow
 from surefit.solvers.trees.nodes import Rules
 from surefit.solvers.trees.outputs import Several
 from surefit.solvers.trees.presorted import presort, presorted
+from surefit.solvers.trees.random_growth import grow_by_rows
 from surefit.solvers.trees.targets import Classes, Sums
 
 __all__ = [
@@ -58,6 +61,7 @@ __all__ = [
     "collapse",
     "grow_binned",
     "grow_exact",
+    "grow_random",
     "predict",
     "presort",
     "real_target",
@@ -102,10 +106,22 @@ def grow_binned(bins: Bins, target, rules: Rules, *, rows=None, categories=None,
     return _grown(data, len(data.rows), target, rules, len(bins.codes), categories, monotone)
 
 
+def grow_random(by_row: np.ndarray, edges: np.ndarray, target, rules: Rules, *, rows=None) -> FlatTree:
+    """Grow the tree of ``grow_binned`` with one random cut per column, faster; for one target with sums, and no missing values.
+
+    ``by_row`` (n, d) are the codes, one row after the other. Rules must not limit the number of leaves.
+    """
+    return _with_shares(grow_by_rows(by_row, edges, target, rules, rows), target)
+
+
 def _grown(data, n: int, target, rules: Rules, d: int, categories, monotone) -> FlatTree:
     categories = np.zeros(d, dtype=np.int64) if categories is None else np.asarray(categories, dtype=np.int64)
     monotone = np.zeros(d, dtype=np.int8) if monotone is None else np.asarray(monotone, dtype=np.int8)
-    tree = grow(data, n, target, rules, categories, monotone)
+    return _with_shares(grow(data, n, target, rules, categories, monotone), target)
+
+
+def _with_shares(tree: FlatTree, target) -> FlatTree:
+    """Return the tree with one value per class also for two classes, and with the widths of several outputs."""
     if isinstance(target, Sums) and target.y.dtype == np.uint8:
         tree = tree._replace(values=np.column_stack([1.0 - tree.values[:, 0], tree.values[:, 0]]))
     if isinstance(target, Several):

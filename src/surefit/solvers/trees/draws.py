@@ -79,6 +79,12 @@ def next_random(random, bound):
     return np.int64((z >> np.uint64(11)) * (bound / 9007199254740992.0))
 
 
+@compiled
+def next_share(random):
+    """Return a random number in [0, 1), which determines a random cut, and advance the state."""
+    return next_random(random, 1 << 53) / 9007199254740992.0
+
+
 @n_considered.register(RandomColumns)
 def _(draws, data, start, stop):
     order = draws.order
@@ -117,5 +123,4 @@ def _(draws, i):
 def _(draws, data, target, j, start, stop, weight, sums, limits):
     if not draws.random_cuts:
         return cut_column(data, target, j, start, stop, weight, sums, limits)
-    share = next_random(draws.state, 1 << 53) / 9007199254740992.0
-    return random_cut(data, target, j, start, stop, share, weight, sums, limits)
+    return random_cut(data, target, j, start, stop, next_share(draws.state), weight, sums, limits)

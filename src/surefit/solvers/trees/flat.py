@@ -233,3 +233,12 @@ def _next_kept(new, count):
     for node in range(len(new) - 1, -1, -1):
         following[node] = new[node] if new[node] >= 0 else following[node + 1]
     return following
+
+
+@compiled
+def ends(left, right):
+    """Return the end of each subtree: nodes are in preorder, so the right child comes last."""
+    end = np.empty(len(left), dtype=np.int32)
+    for node in range(len(left) - 1, -1, -1):
+        end[node] = end[right[node]] if right[node] >= 0 else node + 1
+    return end

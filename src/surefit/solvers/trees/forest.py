@@ -13,7 +13,18 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.loops import copy_into
-from surefit.solvers.trees.flat import DEPTH, FEW_ROWS, LEAF, NO_CUT, PURE, SPLIT, THRESHOLD, UNDEFINED, FlatTree
+from surefit.solvers.trees.flat import (
+    DEPTH,
+    FEW_ROWS,
+    LEAF,
+    NO_CUT,
+    PURE,
+    SPLIT,
+    THRESHOLD,
+    UNDEFINED,
+    FlatTree,
+    ends,
+)
 
 FEW = 40  # nodes with fewer rows are sorted instead of counted
 TIE = 1e-12
@@ -65,18 +76,9 @@ def _flat(count: int, edges: np.ndarray, whole, real, reason, weight) -> FlatTre
         n_rows,
         depth,
         reason[:count].copy(),
-        _ends(left, right),
+        ends(left, right),
         1,
     )
-
-
-@compiled
-def _ends(left, right):
-    """Return the end of each subtree: nodes are in preorder, so the right child comes last."""
-    end = np.empty(len(left), dtype=np.int32)
-    for node in range(len(left) - 1, -1, -1):
-        end[node] = end[right[node]] if right[node] >= 0 else node + 1
-    return end
 
 
 @compiled

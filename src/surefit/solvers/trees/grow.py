@@ -38,6 +38,11 @@ from surefit.solvers.trees.targets import TIE, Limits, n_sums, prepare, summariz
 _TYPES = (int, int, int, float, int, float, float, int, bool, bool, int)
 
 
+def typed(rules: Rules) -> Rules:
+    """Return the rules with the types for which the grower is compiled."""
+    return Rules(*(kind(value) for kind, value in zip(_TYPES, rules, strict=True)))
+
+
 def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: np.ndarray) -> FlatTree:
     """Grow a tree on the ``n`` rows of ``data``; see ``surefit.solvers.trees`` for the calling convention."""
     room = 2 * n - 1
@@ -47,7 +52,7 @@ def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: n
         room = min(room, 2 * rules.max_leaf_nodes - 1)
     nodes, sums = np.recarray(room, dtype=NODE), np.empty((room, n_sums(target)))
     n_codes = int(categories.max(initial=0)) + 1
-    rules = Rules(*(kind(value) for kind, value in zip(_TYPES, rules, strict=True)))
+    rules = typed(rules)
     columns = Mixed(n_codes, categories, rules.multiway) if categories.any() else Numbers(n_codes)
     draws = draws_of(rules, len(categories))
     count, words, branches = _grow(data, n, target, rules, columns, draws, monotone, nodes, sums)
@@ -63,7 +68,7 @@ def _grow(data, n, target, rules, columns, draws, monotone, nodes, sums):
     nodes[0].first, nodes[0].last, nodes[0].depth = 0, n, 0
     nodes[0].low, nodes[0].high = -np.inf, np.inf
     root = nodes[0].first  # 0, with the type of a node index
-    _open(data, target, rules, nodes, sums, root)
+    open_node(first_rows(data, 0, n), target, rules, nodes, sums, root)
     count: Any = 1
     leaves: Any = 1
     if nodes[0].reason == flat.SPLIT:
@@ -84,7 +89,7 @@ def _grow(data, n, target, rules, columns, draws, monotone, nodes, sums):
         top -= 1
         parts: Any = nodes[node].place if nodes[node].kind == flat.MULTIWAY else np.int64(2)
         if rules.max_leaf_nodes > 0 and leaves + parts - 1 > rules.max_leaf_nodes:
-            _close(nodes, node, flat.LEAVES)
+            close_node(nodes, node, flat.LEAVES)
             continue
         leaves += parts - 1
         nodes[node].left, nodes[node].right = count, count + parts - 1
@@ -112,26 +117,26 @@ def _grow(data, n, target, rules, columns, draws, monotone, nodes, sums):
 
 
 @compiled
-def _close(nodes, node, reason):
+def close_node(nodes, node, reason):
+    """Make a node a leaf."""
     nodes[node].reason = reason
     nodes[node].kind = flat.LEAF
     nodes[node].left, nodes[node].right = -1, -1
 
 
 @compiled
-def _open(data, target, rules, nodes, sums, node):
+def open_node(segment, target, rules, nodes, sums, node):
     """Summarize the rows of a node; decide whether it must be a leaf."""
-    segment = first_rows(data, nodes[node].first, nodes[node].last)
     weight, spread, pure = summarize(target, segment, sums[node])
     nodes[node].weight, nodes[node].spread = weight, spread
     nodes[node].reason, nodes[node].decrease = flat.SPLIT, 0.0
     n = len(segment)
     if pure:
-        _close(nodes, node, flat.PURE)
+        close_node(nodes, node, flat.PURE)
     elif nodes[node].depth >= rules.max_depth:
-        _close(nodes, node, flat.DEPTH)
+        close_node(nodes, node, flat.DEPTH)
     elif n < rules.min_samples_split or n < 2 * rules.min_samples_leaf or weight < 2 * rules.min_weight_leaf:
-        _close(nodes, node, flat.FEW_ROWS)
+        close_node(nodes, node, flat.FEW_ROWS)
 
 
 @compiled
@@ -167,9 +172,9 @@ def _search(data, target, rules, columns, draws, monotone, nodes, sums, node):
             nodes[node].missing_left = cut.missing_left
     nodes[node].kind, nodes[node].decrease = kind, max(best, 0.0)
     if kind == flat.LEAF:
-        _close(nodes, node, flat.NO_CUT)
+        close_node(nodes, node, flat.NO_CUT)
     elif best < rules.min_gain * weight or best < rules.min_impurity_decrease * nodes[0].weight - tie:
-        _close(nodes, node, flat.SMALL_GAIN)
+        close_node(nodes, node, flat.SMALL_GAIN)
 
 
 @compiled
@@ -192,8 +197,8 @@ def _split_in_two(columns, data, target, rules, monotone, nodes, sums, node, set
     nodes[left].first, nodes[left].last = start, start + n_left
     nodes[right].first, nodes[right].last = start + n_left, stop
     split_first(data, start, stop)
-    _open(data, target, rules, nodes, sums, left)
-    _open(data, target, rules, nodes, sums, right)
+    open_node(first_rows(data, start, start + n_left), target, rules, nodes, sums, left)
+    open_node(first_rows(data, start + n_left, stop), target, rules, nodes, sums, right)
     if nodes[left].reason == flat.SPLIT or nodes[right].reason == flat.SPLIT:
         split_others(data, start, stop)
     if monotone[j] != 0 and nodes[node].kind == flat.THRESHOLD:
@@ -230,7 +235,7 @@ def _(columns, data, target, rules, nodes, sums, node, branches):
         nodes[child].first, nodes[child].last = start, start + size
         split_first(data, start, stop)
         split_others(data, start, stop)
-        _open(data, target, rules, nodes, sums, child)
+        open_node(first_rows(data, start, start + size), target, rules, nodes, sums, child)
         start += size
         child += 1
         if start == stop:

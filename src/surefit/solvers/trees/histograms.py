@@ -41,6 +41,11 @@ def cut_at(target, codes, rows, last, weight, sums, limits):
     """Return the cut with codes up to ``last`` on the left, if no value is missing; ``UNDECIDED`` if this needs sorted rows."""
 
 
+@generic
+def cut_of_sums(target, left, c, n, weight, sums, limits):
+    """Return the cut of a node with ``n`` rows and the sums ``left[:, c]`` on the left: rows, weight, then those of the target."""
+
+
 @cut_at.register(object)
 def _(target, codes, rows, last, weight, sums, limits):
     return Cut(-math.inf, np.int64(UNDECIDED), False)
@@ -63,9 +68,19 @@ def _(target, codes, rows, last, weight, sums, limits):
             left_rows += goes
             left_weight += target.weights[row] if goes else 0.0
             left_sum += target.weights[row] * target.y[row] if goes else 0.0
-    if _allowed(limits, left_rows, len(rows), left_weight, weight):
-        found = decrease(target.criterion, left_weight, left_sum, weight, sums[0])
-        left_mean, right_mean = left_sum / left_weight, (sums[0] - left_sum) / (weight - left_weight)
+    return _cut_of_sum(target.criterion, left_rows, left_weight, left_sum, len(rows), weight, sums[0], limits)
+
+
+@cut_of_sums.register(Sums)
+def _(target, left, c, n, weight, sums, limits):
+    return _cut_of_sum(target.criterion, left[0, c], left[1, c], left[2, c], n, weight, sums[0], limits)
+
+
+@compiled
+def _cut_of_sum(criterion, left_rows, left_weight, left_sum, n, weight, total, limits):
+    if _allowed(limits, left_rows, n, left_weight, weight):
+        found = decrease(criterion, left_weight, left_sum, weight, total)
+        left_mean, right_mean = left_sum / left_weight, (total - left_sum) / (weight - left_weight)
         rise = limits.direction * (right_mean - left_mean)
         low, high = min(left_mean, right_mean), max(left_mean, right_mean)
         if found > -math.inf and rise >= 0.0 and low >= limits.low and high <= limits.high:
@@ -84,10 +99,20 @@ def _(target, codes, rows, last, weight, sums, limits):
             left_rows += 1
             left_weight += each
             left[target.y[row]] += each
-    if not _allowed(limits, left_rows, len(rows), left_weight, weight):
+    return _cut_of_counts(target.criterion, left_rows, left_weight, left, len(rows), weight, sums, limits)
+
+
+@cut_of_sums.register(Classes)
+def _(target, left, c, n, weight, sums, limits):
+    return _cut_of_counts(target.criterion, left[0, c], left[1, c], left[2:, c], n, weight, sums, limits)
+
+
+@compiled
+def _cut_of_counts(criterion, left_rows, left_weight, left, n, weight, sums, limits):
+    if not _allowed(limits, left_rows, n, left_weight, weight):
         return Cut(-math.inf, np.int64(-1), False)
-    whole, inside = class_spread(target.criterion, sums, weight), class_spread(target.criterion, left, left_weight)
-    inside += class_spread(target.criterion, sums - left, weight - left_weight)
+    whole, inside = class_spread(criterion, sums, weight), class_spread(criterion, left, left_weight)
+    inside += class_spread(criterion, sums - left, weight - left_weight)
     return Cut(whole - inside, np.int64(left_rows), False)
 
 
