@@ -42,3 +42,16 @@ def copy_into(goal: Any, source: Any) -> None:
     """Copy ``source`` to the first entries of ``goal``."""
     for i in range(len(source)):
         goal[i] = source[i]
+
+
+@compiled
+def count_below(values: Any, x: Any) -> Any:
+    """Return the number of entries below ``x`` among the first 255 of 256 ascending ``values``, without an unpredictable branch."""
+    low = 128 * (values[127] < x)
+    low += 64 * (values[low + 63] < x)
+    low += 32 * (values[low + 31] < x)
+    low += 16 * (values[low + 15] < x)
+    low += 8 * (values[low + 7] < x)
+    low += 4 * (values[low + 3] < x)
+    low += 2 * (values[low + 1] < x)
+    return low + (values[low] < x)

@@ -10,6 +10,8 @@ import numpy as np
 from surefit.checks.trees.nodes import LEAF, SUBSET, THRESHOLD, Nodes, parents
 from surefit.core.jit import compiled
 
+BLOCK = 256  # number of rows that descend together
+
 
 class PackedTree(NamedTuple):
     """The nodes of one tree; ``feature`` is negative at leaves."""
@@ -33,12 +35,10 @@ def slices(model: dict[str, np.ndarray], d: int, names: tuple[str, ...]) -> list
     feature, left, right = (np.asarray(model[f"tree_{name}_"]) for name in ("feature", "left", "right"))
     if any(part.dtype.kind not in "iu" or part.ndim != 1 for part in (feature, left, right)):
         raise ValueError("columns and children of the trees must be integers")
-    tree = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    place, size = np.arange(m) - starts[tree], np.diff(starts)[tree]
-    inner = feature >= 0
-    for child in (left, right):
-        if np.any((child[inner] <= place[inner]) | (child[inner] >= size[inner])):
-            raise ValueError("a tree is not in order: a child must come after its parent")
+    sizes = np.diff(starts)
+    place, end = np.arange(m) - np.repeat(starts[:-1], sizes), np.repeat(sizes, sizes)
+    if np.any((feature >= 0) & ((np.minimum(left, right) <= place) | (np.maximum(left, right) >= end))):
+        raise ValueError("a tree is not in order: a child must come after its parent")
     if np.any(feature >= d) or not np.all(np.isfinite(model["tree_value_"])):
         raise ValueError("a tree cuts a column that does not exist, or has a value that is not a number")
     return [slice(int(a), int(b)) for a, b in pairwise(starts)]
@@ -80,14 +80,27 @@ def on_paths(leaf: np.ndarray, rows: np.ndarray, parent: np.ndarray) -> tuple[np
 
 @compiled
 def leaves_of(X: Any, rows: Any, tree: PackedTree) -> np.ndarray:
-    """Return the leaf of each of ``rows``."""
+    """Return the leaf of each of ``rows``; the rows of a block descend together, one level at a time."""
     feature, threshold, left, right, missing_left, _ = tree
-    found = np.empty(len(rows), dtype=np.int64)
-    for i in range(len(rows)):
-        node = 0
-        while feature[node] >= 0:
-            x = X[rows[i], feature[node]]
-            goes_left = x <= threshold[node] or (x != x and missing_left[node])
-            node = left[node] if goes_left else right[node]
-        found[i] = node
+    found = np.zeros(len(rows), dtype=np.int64)
+    if feature[0] < 0:
+        return found
+    inside = np.empty(BLOCK, dtype=np.int64)  # places of the rows that are not at a leaf
+    for start in range(0, len(rows), BLOCK):
+        count = min(BLOCK, len(rows) - start)
+        for k in range(count):
+            inside[k] = start + k
+        while count > 0:
+            kept = 0
+            for k in range(count):  # no unpredictable branches: a child is chosen by arithmetic
+                i = inside[k]
+                node = np.uint64(found[i])
+                x = X[np.uint64(rows[i]), np.uint64(feature[node])]
+                one, other = np.int64(left[node]), np.int64(right[node])
+                goes_left = np.int64((x <= threshold[node]) | ((x != x) & (missing_left[node] != 0)))
+                child = other + (one - other) * goes_left
+                found[i] = child
+                inside[kept] = i
+                kept += feature[np.uint64(child)] >= 0
+            count = kept
     return found

@@ -66,6 +66,7 @@ class Pending:
     def __del__(self) -> None:
         _waiting.pop(id(self), None)
 
+    @remembered()
     def certificate(self) -> Certificate:
         """Return the certificate; raise ``Invalidated`` if an array of the model was changed in place."""
         fitted = fitted_state(self.model)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import count_below
 from surefit.core.threads import map_blocks
 
 MISSING = 255  # code of a missing value or an unknown category
@@ -102,14 +103,7 @@ def _encode(X, cuts, n_bins, categorical, words):
         shift = np.uint32(8 * (j % 4))
         for i in range(n):
             x = float(X[i, j])
-            low = 128 * (line[127] < x)  # number of cuts below x, without an unpredictable branch
-            low += 64 * (line[low + 63] < x)
-            low += 32 * (line[low + 31] < x)
-            low += 16 * (line[low + 15] < x)
-            low += 8 * (line[low + 7] < x)
-            low += 4 * (line[low + 3] < x)
-            low += 2 * (line[low + 1] < x)
-            low += line[low] < x
+            low = count_below(line, x)
             if x != x or (categorical[j] and (low >= n_bins[j] or line[low] != x)):
                 low = 255
             words[j // 4, i] |= np.uint32(low) << shift

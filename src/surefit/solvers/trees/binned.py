@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import count_below
 from surefit.solvers.trees.data import (
     category_of,
     cut_column,
@@ -109,19 +110,13 @@ def binned(bins: Bins, target, rows: np.ndarray | None = None) -> Binned:
 
 @compiled
 def encode_column(column, cuts, codes):
-    """Write the code of each value: the number of cuts below it."""
+    """Write the code of each value: the number of cuts below it; there are at most 255."""
+    line = np.empty(256)
+    for k in range(256):
+        line[k] = cuts[k] if k < len(cuts) else np.inf
     for i in range(len(column)):
-        if np.isnan(column[i]):
-            codes[i] = MISSING
-            continue
-        low, high = 0, len(cuts)  # the first cut that is >= the value
-        while low < high:
-            middle = (low + high) // 2
-            if cuts[middle] < column[i]:
-                low = middle + 1
-            else:
-                high = middle
-        codes[i] = low
+        x = column[i]
+        codes[i] = MISSING if x != x else count_below(line, x)
 
 
 @first_rows.register(Binned)
