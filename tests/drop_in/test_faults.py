@@ -438,3 +438,17 @@ def test_the_number_of_targets_of_a_process_is_checked():
     ):
         GaussianProcessRegressor(n_targets=1).fit(X, X)
     assert GaussianProcessRegressor(n_targets=2).fit(X, X).predict(X).shape == (10, 2)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.lil_matrix, sparse.csc_array])
+def test_a_kernel_function_is_fitted_to_sparse_rows(form):
+    X = np.random.default_rng(0).normal(size=(20, 3)) * (np.arange(60).reshape(20, 3) % 4 > 0)
+    y = np.where(X[:, 0] + X[:, 1] > 0, "a", "b")
+    for model, target in ((SVC, y), (surefit.NuSVC, y), (surefit.SVR, X[:, 0])):
+        own = model(kernel=lambda a, b: a @ b.T).fit(form(X), target)
+        named, scores = model(kernel="linear").fit(X, target), "decision_function" if target is y else "predict"
+        np.testing.assert_allclose(getattr(own, scores)(form(X)), getattr(named, scores)(X), atol=1e-3)
+        own.verify(form(X), target)
+        own.support_vectors_ = own.support_vectors_ + 1.0
+        with pytest.raises(CertificateError):
+            own.verify(form(X), target)

@@ -74,8 +74,9 @@ def require_no_intercept(certificate: Certificate) -> None:
 
 
 def _equal(A: Any, B: Any) -> bool:
+    """Whether two matrices have the same entries, dense or sparse: a kernel function gets the rows of a sparse matrix as dense ones."""
     if tuple(np.shape(A)) != tuple(np.shape(B)):
         return False
     if sparse.issparse(A) or sparse.issparse(B):
-        return sparse.issparse(A) and sparse.issparse(B) and (sparse.csr_array(A) != sparse.csr_array(B)).nnz == 0
+        return bool((sparse.csr_array(A) != sparse.csr_array(B)).nnz == 0)
     return bool(np.array_equal(A, B))
