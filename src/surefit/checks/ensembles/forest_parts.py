@@ -11,7 +11,8 @@ from surefit.checks.ensembles.index_draws import Places, places_of
 from surefit.checks.ensembles.packed import packed_trees
 from surefit.checks.judge import Proof, refused, shared
 from surefit.checks.labels import label_codes
-from surefit.checks.trees.nodes import LEAF, THRESHOLD, Nodes, added_up, layout, parents, route, whole_weights
+from surefit.checks.trees.loops import layout
+from surefit.checks.trees.nodes import LEAF, THRESHOLD, Nodes, added_up, parents, route, whole_weights
 from surefit.checks.trees.spread import Reading, over_parts
 from surefit.core.certificate import Certificate
 from surefit.core.partitioned import Part, PartitionedRows, count_parts, weights_in

@@ -18,8 +18,11 @@ from surefit.checks.gap.penalties import Penalty
 from surefit.checks.gap.theorem import Gap
 
 
-def score_distance(gap: float, loss: Any, c: np.ndarray) -> np.ndarray:
-    """Return bounds on ``|z_i - z_i*|`` for a strongly convex loss; infinite for other losses and for zero weight."""
+def score_distance(gap: Any, loss: Any, c: np.ndarray) -> np.ndarray:
+    """Return bounds on ``|z_i - z_i*|`` for a strongly convex loss; infinite for other losses and for zero weight.
+
+    ``gap`` is a number, or one number per row.
+    """
     strong = strong_convexity(loss)
     if strong == 0.0:
         return np.full(len(c), math.inf)

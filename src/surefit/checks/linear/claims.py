@@ -96,10 +96,10 @@ def distance(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 )
 def stability(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Bound the distance of training predictions from the optimal ones by the strong convexity of the squared error."""
-    least, value, wide = _least_weight(certificate, data), 0.0, 0.0
+    least, loss, value, wide = _least_weight(certificate, data), loss_of(certificate.problem), 0.0, 0.0
     for g in gaps(certificate, data):
-        value = max(value, float(score_distance(g.value, loss_of(certificate.problem), least)[0]))
-        wide = max(wide, float(score_distance(g.value + 3 * g.spread, loss_of(certificate.problem), least)[0]))
+        near, far = score_distance(np.array([g.value, g.value + 3 * g.spread]), loss, least).tolist()
+        value, wide = max(value, near), max(wide, far)
     return Proof(value, note="from the gap and strong convexity.", spread=_apart(value, wide))
 
 
@@ -175,11 +175,11 @@ def feasible(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 
 
 def _least_weight(certificate: Certificate, data: Data) -> np.ndarray:
-    """Return the smallest positive weight of a row, whose score has the largest distance."""
+    """Return the smallest positive weight of a row, whose score has the largest distance, twice: for two gaps."""
     if isinstance(data.X, PartitionedRows):
-        return np.array([partitioned.smallest_weight(certificate, data)])
+        return np.full(2, partitioned.smallest_weight(certificate, data))
     c = columns_of(certificate, data).points[0].c
-    return np.array([np.min(c[c > 0])])
+    return np.full(2, c[c > 0].min())
 
 
 def _coefficients(certificate: Certificate, data: Data) -> list[np.ndarray]:

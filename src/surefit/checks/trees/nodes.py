@@ -13,12 +13,17 @@ from scipy import sparse
 
 from surefit.checks.judge import shared
 from surefit.checks.labels import class_products, label_codes, label_table, row_weights
+from surefit.checks.trees.loops import NO_COLUMN, NO_ORDER, add_up, layout, parents_of_thresholds
 from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError
 from surefit.core.jit import compiled
 from surefit.core.sample import Data
 
 LEAF, THRESHOLD, SUBSET, MULTIWAY = 0, 1, 2, 3
+TROUBLES = {
+    NO_COLUMN: "The tree splits a column that does not exist.",
+    NO_ORDER: "The tree is not in order: every node but the root needs one parent that comes before it.",
+}
 RowValues = Callable[..., Sequence[np.ndarray]]
 
 
@@ -116,7 +121,7 @@ def by_node(values: Sequence[np.ndarray], kept: np.ndarray, count: int) -> np.nd
 def added_up(parent: np.ndarray, lines: np.ndarray) -> np.ndarray:
     """Return the sums of lines with one entry per node over the subtree of each node."""
     total = np.array(lines, dtype=np.float64)
-    _add_up(parent, total.reshape(-1, len(parent)))
+    add_up(parent, total.reshape(-1, len(parent)))
     return total
 
 
@@ -209,9 +214,14 @@ def children_of(shape: Any, node: int) -> np.ndarray:
 def parents(tree: Nodes, d: int) -> tuple[np.ndarray, list[np.ndarray] | None]:
     """Return the parent of each node, and the children of multiway nodes; raise an error if it is not a tree."""
     m = len(tree.kind)
+    if ((tree.kind == LEAF) | (tree.kind == THRESHOLD)).all():
+        found, trouble = parents_of_thresholds(tree.kind != LEAF, tree.feature, tree.left, tree.right, d)
+        if trouble:
+            raise CertificateError(TROUBLES[trouble])
+        return found, None
     inner, two = np.flatnonzero(tree.kind != LEAF), np.flatnonzero((tree.kind == THRESHOLD) | (tree.kind == SUBSET))
     if np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= d)):
-        raise CertificateError("The tree splits a column that does not exist.")
+        raise CertificateError(TROUBLES[NO_COLUMN])
     width = np.where(tree.kind == MULTIWAY, tree.n_codes, 2 * ((tree.n_codes + 63) // 64))
     coded = np.flatnonzero(tree.kind >= SUBSET)
     space = np.where(tree.kind == MULTIWAY, len(tree.branches), len(tree.words))
@@ -229,36 +239,10 @@ def parents(tree: Nodes, d: int) -> tuple[np.ndarray, list[np.ndarray] | None]:
     above = np.concatenate([part for part, _ in pairs]).astype(np.int64)
     below = np.concatenate([part for _, part in pairs]).astype(np.int64)
     if np.any((below <= above) | (below >= m)) or len(below) != m - 1 or len(np.unique(below)) != m - 1:
-        raise CertificateError(
-            "The tree is not in order: every node but the root needs one parent that comes before it."
-        )
+        raise CertificateError(TROUBLES[NO_ORDER])
     parent = np.full(m, -1, dtype=np.int64)
     parent[below] = above
     return parent, children
-
-
-@compiled
-def layout(parent: Any) -> tuple[Any, Any, Any]:
-    """Return the position of each node in preorder, the size of its subtree, and its depth."""
-    m = len(parent)
-    size, position, depth = np.ones(m, dtype=np.int64), np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
-    for t in range(m - 1, 0, -1):
-        size[parent[t]] += size[t]
-    free = np.ones(m, dtype=np.int64)
-    for t in range(1, m):
-        above = parent[t]
-        position[t] = free[above]
-        free[above] += size[t]
-        free[t] = position[t] + 1
-        depth[t] = depth[above] + 1
-    return position, size, depth
-
-
-@compiled
-def _add_up(parent: Any, lines: Any) -> None:
-    for k in range(len(lines)):
-        for t in range(len(parent) - 1, 0, -1):
-            lines[k, parent[t]] += lines[k, t]
 
 
 @compiled

@@ -8,6 +8,7 @@ import numpy as np
 
 from surefit.checks.judge import shared
 from surefit.checks.labels import label_codes
+from surefit.checks.trees.loops import layout
 from surefit.checks.trees.nodes import (
     Nodes,
     Routed,
@@ -15,7 +16,6 @@ from surefit.checks.trees.nodes import (
     RowValues,
     added_up,
     by_node,
-    layout,
     route,
     validated,
     whole_weights,
