@@ -92,3 +92,18 @@ def test_a_margin_too_small_to_be_computed_is_an_error_and_not_a_gap_above_the_o
     overlapping = rng.normal(size=(700, 2)) + 1.2 * codes[:, None]
     with pytest.raises(InvalidData, match=r"nu = 0.2 is too small .* too small to be computed"):
         surefit.NuSVC(nu=0.2).fit(overlapping, codes)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weights", [[2.0, 0.0], [3e-20, 1e20]])
+def test_huber_regression_of_one_target_is_proved(weights):
+    rows, y = np.array([[-1.5, -1.5, -0.9], [0.6, 0.6, -0.9]]), np.array([1e8, 1e8 if weights[1] else 4e8])
+    model = surefit.HuberRegressor().fit(rows, y, sample_weight=weights)
+    assert model.scale_ > 0 and model.verify(rows, y, sample_weight=weights)["linear.gap"].ok
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "error::RuntimeWarning")
+def test_a_dual_point_with_infinite_gap_does_not_warn():
+    weights = 10.0 ** np.random.default_rng(0).uniform(-20, 20, size=20)
+    model = surefit.NystroemLogisticRegression(random_state=0).fit(X, LABELS, sample_weight=weights)
+    assert model.verify(X, LABELS, sample_weight=weights)

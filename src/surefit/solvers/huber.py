@@ -20,6 +20,7 @@ from scipy import linalg, sparse
 from surefit.core.budget import Budget, Reason
 
 SMALLEST_SCALE = 1e-10  # relative to the spread of the targets; an exact fit would have scale zero
+NO_SCALE = 1e-150  # scale of equal targets: positive, and weights divided by it are finite
 LENGTHS = 0.5 ** np.arange(10.0)  # step lengths of the line search
 LEAST_GAIN = 1e-4  # fraction of the first-order decrease that a step must attain (Armijo)
 ROUNDING = 1e-14  # relative to the objective: smaller decreases are rounding errors
@@ -150,8 +151,8 @@ def minimize_huber(
     if intercept:
         Z = np.column_stack([Z, np.ones(n)])
     problem = _Problem(Z, y - level, s, epsilon, frame.ridge(alpha), frame.floor, intercept)
-    if frame.null == 0.0:  # all targets are equal: return their mean and the smallest positive scale
-        return HuberFit(np.zeros(d), level, np.finfo(float).tiny, np.zeros(n), 0.0, 0.0, 0, Reason.CONVERGED, [])
+    if frame.null == 0.0:  # all targets are equal: return their mean and a tiny scale
+        return HuberFit(np.zeros(d), level, NO_SCALE, np.zeros(n), 0.0, 0.0, 0, Reason.CONVERGED, [])
     u, scale, gap, n_iter, reason, history = descend(problem, *frame.start(start), tol * frame.null, budget)
     w, b = frame.outward(u)
     dual = -0.5 * scale * problem.duals(u, scale)

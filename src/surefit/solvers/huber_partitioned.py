@@ -11,7 +11,7 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.partitioned import ClusterLost, Part, PartitionedRows, PassStopped, by_blocks, weights_in
 from surefit.solvers.discriminants.counts import Spread, class_spread, merged
 from surefit.solvers.discriminants.moments import group
-from surefit.solvers.huber import Frame, HuberFit, Look, descend
+from surefit.solvers.huber import NO_SCALE, Frame, HuberFit, Look, descend
 
 ORTHOGONAL = 1e-10  # relative size of the sum of the dual variables that counts as zero
 
@@ -127,9 +127,8 @@ def minimize_huber(
 ) -> HuberFit:
     """Minimize over all rows; ``alpha`` must be positive."""
     frame, none = frame_of(rows, intercept), np.zeros(0)
-    if frame.null == 0.0:  # all targets are equal: return their mean and the smallest positive scale
-        coef, tiny = np.zeros(rows.shape[1]), np.finfo(float).tiny
-        return HuberFit(coef, frame.level, tiny, none, 0.0, 0.0, 0, Reason.CONVERGED, [])
+    if frame.null == 0.0:  # all targets are equal: return their mean and a tiny scale
+        return HuberFit(np.zeros(rows.shape[1]), frame.level, NO_SCALE, none, 0.0, 0.0, 0, Reason.CONVERGED, [])
     problem, tolerance = _Problem(rows, Setting(frame, epsilon), alpha), tol * frame.null
     rows.budget = budget
     try:

@@ -40,6 +40,7 @@ from surefit.core.sample import Data
 
 SQUARES_GOAL = 1e-8  # expected gap in the span for normal equations, relative to the objective
 GRID = 1024  # number of grid points for multiples of the dual point
+LARGEST = 1e300  # value that stands for an infinite gap in the search for a multiple
 bound = partial(
     claim, kind="optimality", side="upper", theory="kernel-subset-machines", infinite=True, assumptions=assumptions_of,
     partitioned=True,
@@ -185,6 +186,10 @@ def _joint(
 def _bounded(p: Problem) -> Found:
     # The gap is convex in the multiple: the best one lies between two points of the grid.
     options = {"maxiter": 30}
-    best = minimize_scalar(lambda scale: p.gap(scale).value, bounds=(0.0, 1.0), method="bounded", options=options)
+
+    def value(scale: float) -> float:
+        return min(p.gap(scale).value, LARGEST)  # SciPy subtracts values, which must not be infinite
+
+    best = minimize_scalar(value, bounds=(0.0, 1.0), method="bounded", options=options)
     low = min(math.floor(best.x * GRID), GRID - 1)
     return p.found(min((p.gap(scale / GRID) for scale in (low, low + 1, GRID)), key=lambda bound: bound.value))
