@@ -67,6 +67,8 @@ def test_tab_reaches_every_control_and_each_has_a_name(visit):
     page.wait_caption("Iteration")
     page.press("Type or upload points")
     page.page.get_by_label("Point (x, y)").wait_for()
+    page.page.get_by_role("slider", name="Frame").wait_for()
+    page.page.get_by_role("button", name="Take away").wait_for()
     names = names_by_tab(page)
     assert "" not in names
     assert names[: len(CONTROLS)] == CONTROLS
@@ -81,9 +83,11 @@ def test_a_point_is_drawn_and_taken_back_by_keyboard(visit):
     page.page.keyboard.press("ArrowRight")
     page.page.keyboard.press("Enter")
     page.page.get_by_role("button", name="1", exact=True, pressed=True).wait_for()
+    page.wait_class(1)
     page.page.get_by_role("button", name="Type or upload points").focus()
     page.page.keyboard.press("Enter")
     field = page.page.get_by_label("Point (x, y)")
+    field.wait_for()
     for text, sentence in (("1.5", "two numbers with a comma"), ("1e12, 0", "smaller than 1e+09")):
         field.fill(text)
         field.press("Enter")

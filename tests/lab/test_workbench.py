@@ -270,3 +270,13 @@ def test_lessons_are_in_the_menu_and_buttons_work_by_keyboard(visit):
     step.focus()
     page.page.keyboard.press("Enter")
     page.wait_caption("Update 1")
+
+
+def test_a_message_left_behind_is_sent_without_another_event(visit):
+    """Panel sends a message that was left behind during another write with the next change; the page makes one every second."""
+    page = visit()
+    pulse = """() => { for (const doc of Bokeh.documents) for (const model of doc._all_models.values()) {
+         const found = typeof model.text === 'string' && model.text.match(/^(?:<|&lt;)!-- ([0-9]+) --/);
+         if (found) return parseInt(found[1]); } return 0 }"""
+    first = page._wait(lambda: page.page.evaluate(pulse), lambda count: count > 0, "the first pulse")
+    page._wait(lambda: page.page.evaluate(pulse), lambda count: count > first, "another pulse")

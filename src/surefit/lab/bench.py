@@ -22,7 +22,7 @@ from surefit.lab.style import LAST_IF_NARROW
 from surefit.lab.takeaway import shows_classes
 
 FIRST = 1.0  # seconds that the page waits for its first step
-BEATS = (0.3, 2.0)  # seconds after a step is shown
+PULSE = 1000  # milliseconds between two invisible changes
 LATE = f"This step takes longer than {LONGEST_STEP:.0f} seconds; use fewer points or smaller parameters."
 
 
@@ -118,11 +118,12 @@ class Bench:
         if turn > self._finished:  # a slow computation for earlier points must not replace a newer picture
             self._finished = turn
             self._show(results)
-            for delay in BEATS:
-                asyncio.get_running_loop().call_later(delay, self.schedule, self._beat)
 
     def _beat(self) -> None:
-        """Make an invisible change, which makes Panel send a message that was left behind during another write."""
+        """Make an invisible change, which makes Panel send a message that was left behind during another write.
+
+        Panel sends such a message, of whatever change, only with the next one: a note or an unfolded field would not appear.
+        """
         self._beats += 1
         self.pulse.object = f"<!-- {self._beats} -->"
 
@@ -186,6 +187,7 @@ class Bench:
         """Create the controls: first the algorithm, then the data."""
         self.data[:] = [pmui.Divider(margin=(6, 0)), *self.board.controls()]
         self.side[:] = [*self.lanes[0].controls(), self.compare, self.second, self.data]
+        pn.state.add_periodic_callback(self._beat, PULSE)
 
     def _body(self) -> Any:
         """Return lesson, player, lanes and downloads."""
