@@ -32,7 +32,12 @@ def fit_adaboost(estimator, X, y, sample_weight) -> Any:
     stop_bound = 0.0 if wanted is None else float(np.min(shares)) if wanted == "zero" else float(wanted)
     reporter = progress_reporter(estimator, used.X, used.y, task="round", max_subtasks=int(estimator.n_estimators))
     with Budget(estimator.n_estimators, estimator.max_time, reporter) as budget:
-        options = {"rate": float(estimator.learning_rate), "extra": extra, "stop_bound": stop_bound, "budget": budget}
+        options: dict[str, Any] = {
+            "rate": float(estimator.learning_rate),
+            "extra": extra,
+            "stop_bound": stop_bound,
+            "budget": budget,
+        }
         try:
             rounds = boost(learn, used.codes, shares, n_classes, **options)
         except OverflowError as error:
