@@ -30,8 +30,6 @@ TILE = 256  # points per matrix product
 SCAN = 2048  # points whose bounds are checked before products are computed
 SAFETY = 1 + 1e-11  # covers the rounding of bounds after thousands of updates
 WIDEST_SINGLE = 256  # number of columns up to which single precision is accurate enough for screening
-
-
 NONE = np.zeros((0, 0))  # no transposed centers
 
 
@@ -114,8 +112,7 @@ def assign(
         changed = _assign_block(points, weights, centers, bounds, moves, drops, separation, start, stop, first, change)
         return change, changed
 
-    size = block_size(n, k * (d + 2))
-    if n <= size:
+    if n <= (size := block_size(n, k * (d + 2))):
         return work(0, n)
     parts = map_blocks(work, n, size, n_jobs)
     return tree_sum(part[0] for part in parts), sum(part[1] for part in parts)
