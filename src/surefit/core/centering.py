@@ -32,7 +32,7 @@ def center(X: Any) -> np.ndarray | None:
         return None
     sample = np.ascontiguousarray(X[:: -(-len(X) // ROWS)], dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        if _all_near(sample):
+        if _all_near(sample, NEAR):
             return None
     middle = np.median(sample, axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -43,7 +43,7 @@ def center(X: Any) -> np.ndarray | None:
 
 
 @compiled
-def _all_near(sample: Any) -> Any:
+def _all_near(sample: Any, near: Any) -> Any:
     """Return whether all columns are certainly near the origin; most data need no median.
 
     With the mean absolute deviation s from the median, a far column has |mean| > (FAR - 1) s, and its mean absolute
@@ -57,7 +57,7 @@ def _all_near(sample: Any) -> Any:
         mean = total / n
         for i in range(n):
             spread += abs(sample[i, j] - mean)
-        if not abs(mean) <= NEAR / n * spread:  # also if a number is missing
+        if not abs(mean) <= near / n * spread:  # also if a number is missing
             return False
     return True
 
