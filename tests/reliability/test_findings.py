@@ -29,6 +29,7 @@ LABELS = np.repeat([0, 1], 10)
             surefit.RandomForestClassifier(2, categorical_features=2),
             "categorical_features must be a list of column numbers",
         ),
+        (surefit.KernelModel(kernel="l2"), "kernel must be one of"),
         (surefit.AdaBoostClassifier(learning_rate=1e6), "learning_rate must be smaller, because the vote"),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",

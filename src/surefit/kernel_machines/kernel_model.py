@@ -13,6 +13,7 @@ from surefit.core.threads import one_blas_thread
 from surefit.core.validation import BOOLEAN, COUNT, NOTHING, POSITIVE, Rule, check_params, one_of
 from surefit.kernel_machines.kernel_inputs import KERNEL_RULES, KernelSumMixin, gram_of
 from surefit.kernel_machines.kernel_null_space import NULL_SPACE, free_values, place_null_space
+from surefit.kernels import resolve
 from surefit.losses import curvature
 from surefit.problems.composed import ComposedMixin, read_rows
 from surefit.problems.kernels import kernel_in
@@ -156,6 +157,8 @@ class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
         check_params(self)
         who = type(self).__name__
         loss = loss_term(self.loss, who)
+        if isinstance(self.kernel, str):
+            resolve(self.kernel, gamma=1.0, who=who)  # raises an error for an unknown name
         rows, problem = read_rows(self, X, y, sample_weight, None)
         self.kernel_ = kernel_in(self.get_params(deep=False), rows.X, rows.weights, who)
         K = gram_of(who, self.kernel_, rows.X)
