@@ -32,6 +32,21 @@ def test_a_decision_names_errors_and_is_a_sentence():
         assert decision.reason.endswith(".") and len(decision.reason.split()) > 3
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "prints 'score 0.1' instead of 'score 0.9'",
+        "prints 3 lines instead of 5",
+        "draws 1 lines and images instead of 9",
+        "draws, as line or image 0, 3 values 0.1 +- 0.5 instead of 3 values 0.9 +- 0.5",
+    ],
+)
+def test_a_decision_about_an_example_names_its_difference(words):
+    about = [decision for decision in decisions() if "/plot_" in decision.test.pattern]
+    assert len(about) > 30
+    assert [decision.test.pattern for decision in about if decision.error.search(words)] == []
+
+
 def test_a_failure_gets_the_decision_that_fits_test_and_error():
     name = "linear_model/tests/test_ridge.py::test_ridgeclassifier_multilabel[RidgeClassifier-params0]"
     assert "one label per row" in decision_of(name, "InvalidData: RidgeClassifier: y should be a 1d array")
