@@ -139,6 +139,23 @@ def test_conjugate_gradients_and_the_formed_matrix_agree(monkeypatch):
         monkeypatch.undo()
 
 
+@pytest.mark.parametrize(("n", "formed"), [(40, False), (400, True)])
+@pytest.mark.parametrize("l2", [1e-4, 1.0])
+def test_the_matrix_is_formed_only_if_there_are_as_many_rows_as_columns(monkeypatch, n, formed, l2):
+    import sys
+
+    calls = []
+    module = sys.modules["surefit.solvers.newton.minimize"]
+    monkeypatch.setattr(module, "build", lambda *args: calls.append(1) or build(*args))
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 20)) @ rng.normal(size=(20, 320)) + 0.01 * rng.normal(size=(n, 320))  # correlated columns
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0.0, 1.0, -1.0)
+    scores = ScalarScores(Logistic(), y, np.full(n, 1.0 / n))
+    fit = minimize(Rows(X), scores, 0.0, l2, intercept=True, tolerance=1e-9, budget=Budget(200))
+    assert fit.reason is Reason.CONVERGED and fit.gap <= 1e-9
+    assert bool(calls) == formed
+
+
 def test_peaks_of_columns_are_the_same_in_any_storage():
     X = np.random.default_rng(0).standard_normal((30, 6))
     X[np.abs(X) < 0.5], X[:, 4] = 0.0, 0.0

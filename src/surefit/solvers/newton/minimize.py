@@ -258,10 +258,10 @@ class _Newton:
         return dW.reshape(K, d), -(model.back @ step) if self.intercept else np.zeros(K)
 
     def _worth_forming(self, m: int) -> bool:
-        if m > LARGEST_MODEL:
-            return False
+        n = self.rows.shape[0]  # conjugate gradients need at most one step per row and score
+        cheap = m <= n * self.scores.n_scores and m * m * n <= MOST_FLOPS
         free = self.l2 == 0.0  # without a penalty the gap needs exact directions
-        return free or m <= 300 or m * m * self.rows.shape[0] <= MOST_FLOPS
+        return m <= LARGEST_MODEL and (free or m <= 300 or cheap)
 
     def _coordinates(self) -> np.ndarray:
         """Return the active coefficients: all, or with an l1 penalty those that are non-zero or violate optimality."""
