@@ -19,6 +19,7 @@ from surefit.ensembles.boosted_trees import PACKED
 from surefit.ensembles.members import random_stream
 from surefit.problems import pose
 from surefit.solvers.boosting.binning import encode, find_bins
+from surefit.solvers.boosting.columns import considered, kinds_of
 from surefit.solvers.boosting.gradient import Booster, add_scores
 from surefit.solvers.boosting.losses import mean_loss, start
 from surefit.solvers.boosting.nodes import Columns, Limits
@@ -210,10 +211,9 @@ def columns_of(estimator, words: np.ndarray) -> Columns:
         np.ascontiguousarray(words.T),
         bins.n_bins,
         bins.has_missing,
-        bins.categorical,
         signs,
-        interaction_groups(estimator, d),
-        max(1, int(estimator.max_features * d)),
+        kinds_of(bins.categorical),
+        considered(interaction_groups(estimator, d), max(1, int(estimator.max_features * d))),
     )
 
 

@@ -10,10 +10,11 @@ import numpy as np
 from surefit.core.errors import InvalidData
 from surefit.core.jit import compiled
 from surefit.core.threads import count_threads, map_blocks
+from surefit.solvers.boosting.columns import SomeColumns
 from surefit.solvers.boosting.grower import grow, route
 from surefit.solvers.boosting.histograms import Scale, choose_scale, quantize
 from surefit.solvers.boosting.losses import gradients, renews_leaves, weighted_quantile
-from surefit.solvers.boosting.nodes import Columns, Limits, Nodes, make_nodes, make_workspace
+from surefit.solvers.boosting.nodes import Columns, Limits, make_nodes, make_workspace
 from surefit.solvers.boosting.splits import Rules
 from surefit.solvers.boosting.team import OVER, assist, make_team
 
@@ -105,20 +106,23 @@ class Booster:
         quantile = renews_leaves(self.loss)
         if quantile is not None:
             for leaf in np.flatnonzero(nodes.feature[:count] < 0):
-                own = rows[nodes.first[leaf] : nodes.last[leaf]]
+                node = nodes[leaf]
+                own = rows[node.first : node.last]
                 best = weighted_quantile(self.y[own] - self.z[k, own], self.s[own], quantile)
-                values[leaf] = self.rate * min(max(best, nodes.low[leaf]), nodes.high[leaf])
+                values[leaf] = self.rate * min(max(best, node.low), node.high)
         _name_leaves(nodes, count, rows, self.leaf_of)
         if quantile is None:
             sums = leaf_sums(self.leaf_of, self.g[k], self.h[k], count)
-            leaf_values(nodes, sums, self.rules.l2, self.rate, values)
+            fields = nodes.view(np.ndarray)
+            leaf_values(fields["low"], fields["high"], sums, self.rules.l2, self.rate, values)
         _move(self.leaf_of, values, self.z[k])
         return tree_of(nodes, count, values)
 
 
 def draws_columns(columns: Columns) -> bool:
     """Whether splits consider columns drawn at random instead of all columns."""
-    return bool(columns.max_features < len(columns.n_bins))
+    considered = columns.considered
+    return isinstance(considered, SomeColumns) and bool(considered.max_features < len(columns.n_bins))
 
 
 def seeds(columns: Columns, classes: int, random: np.random.RandomState) -> list[int]:
@@ -127,30 +131,40 @@ def seeds(columns: Columns, classes: int, random: np.random.RandomState) -> list
     return [int(random.randint(2**31 - 1)) if drawn else 1 for _ in range(classes)]
 
 
-def tree_of(nodes: Nodes, count: int, values: np.ndarray) -> Tree:
+def tree_of(nodes: np.recarray, count: int, values: np.ndarray) -> Tree:
     """Return a copy of the first ``count`` nodes, with their values."""
+    own = nodes.view(np.ndarray)[:count]  # the fields of a plain array are read faster
     return Tree(
-        nodes.feature[:count].copy(),
-        nodes.bin[:count].copy(),
-        nodes.missing_left[:count].copy(),
-        nodes.left[:count].copy(),
-        nodes.right[:count].copy(),
-        nodes.subset[:count].copy(),
+        own["feature"].copy(),
+        own["bin"].copy(),
+        own["missing_left"].copy(),
+        own["left"].copy(),
+        own["right"].copy(),
+        own["subset"].copy(),
         values,
-        (nodes.last - nodes.first)[:count].copy(),
-        nodes.gain[:count].copy(),
-        nodes.depth[:count].copy(),
-        nodes.low[:count].copy(),
-        nodes.high[:count].copy(),
+        own["last"] - own["first"],
+        own["gain"].copy(),
+        own["depth"].copy(),
+        own["low"].copy(),
+        own["high"].copy(),
     )
+
+
+def leaf_values(
+    low: np.ndarray, high: np.ndarray, sums: np.ndarray, l2: float, rate: float, values: np.ndarray
+) -> None:
+    """Write the Newton step of every leaf, within its limits, times the learning rate."""
+    count = len(sums)
+    steps = -sums[:, 0] / (sums[:, 1] + l2 + 1e-15)
+    values[:] = rate * np.minimum(np.maximum(steps, low[:count]), high[:count])
 
 
 @compiled
 def _name_leaves(nodes, count, rows, leaf_of):
     """Store the leaf index of each row, so that later passes read memory in order."""
     for leaf in range(count):
-        if nodes.feature[leaf] < 0:
-            for k in range(nodes.first[leaf], nodes.last[leaf]):
+        if nodes[leaf].feature < 0:
+            for k in range(nodes[leaf].first, nodes[leaf].last):
                 leaf_of[rows[k]] = leaf
 
 
@@ -163,14 +177,6 @@ def leaf_sums(leaf_of, g, h, count):
         sums[leaf, 0] += g[i]
         sums[leaf, 1] += h[i]
     return sums
-
-
-@compiled
-def leaf_values(nodes, sums, l2, rate, values):
-    """Write the Newton step of every leaf, within its limits, times the learning rate."""
-    for leaf in range(len(sums)):
-        v = -sums[leaf, 0] / (sums[leaf, 1] + l2 + 1e-15)
-        values[leaf] = rate * min(max(v, nodes.low[leaf]), nodes.high[leaf])
 
 
 @compiled

@@ -9,8 +9,9 @@ import numpy as np
 from surefit.core.jit import compiled
 from surefit.core.loops import copy_into
 from surefit.solvers.boosting.binning import code_at
+from surefit.solvers.boosting.columns import allow, narrowed, note_subset, sorted_bins
 from surefit.solvers.boosting.histograms import take_away
-from surefit.solvers.boosting.splits import Node, by_ratio, scan, value_of
+from surefit.solvers.boosting.splits import Node, scan, value_of
 from surefit.solvers.boosting.team import add_together
 
 
@@ -65,7 +66,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, team):
             continue
         left, right = count, count + 1
         count, leaves = count + 2, leaves + 1
-        nodes.left[node], nodes.right[node] = left, right
+        nodes[node].left, nodes[node].right = left, right
         _divide(columns, nodes, node, left, right, space, scale, rules)
         last_leaf = limits.max_leaves > 0 and leaves >= limits.max_leaves
         open_left = not last_leaf and may_split(nodes, left, rules, limits)
@@ -77,7 +78,7 @@ def grow(columns, cells, scale, rules, limits, nodes, space, seed, team):
             continue
         small, large = _by_size(nodes, left, right)
         n_free, other = n_free - 1, free[n_free - 1]
-        start, stop = nodes.first[small], nodes.last[small]
+        start, stop = nodes[small].first, nodes[small].last
         add_together(columns, cells, space.rows, start, stop, histograms[other], team)
         take_away(histograms[slot], histograms[other], root, n_groups)
         slots[small], slots[large] = other, slot
@@ -103,8 +104,9 @@ def _start_at_root(cells, nodes, rows):
         rows[i] = i
         a += cells[i, 0]
         c += cells[i, 1]
-    nodes.gradient[0], nodes.packed[0], nodes.first[0], nodes.last[0] = a, c, 0, len(cells)
-    nodes.depth[0], nodes.sets[0], nodes.low[0], nodes.high[0] = 0, -1, -np.inf, np.inf
+    top = nodes[0]
+    top.gradient, top.packed, top.first, top.last = a, c, 0, len(cells)
+    top.depth, top.sets, top.low, top.high = 0, -1, -np.inf, np.inf
 
 
 @compiled
@@ -121,7 +123,7 @@ def _place_of_best(pending, gain):
 @compiled
 def _by_size(nodes, left, right):
     """Return the child with fewer rows, and the other one."""
-    if nodes.last[right] - nodes.first[right] < nodes.last[left] - nodes.first[left]:
+    if nodes[right].last - nodes[right].first < nodes[left].last - nodes[left].first:
         return right, left
     return left, right
 
@@ -129,80 +131,45 @@ def _by_size(nodes, left, right):
 @compiled
 def may_split(nodes, node, rules, limits):
     """Return whether a node has enough rows for a split and is above the maximum depth."""
-    rows = nodes.last[node] - nodes.first[node]
-    return rows >= 2 * rules.min_rows and rows >= 2 and nodes.depth[node] < limits.max_depth
+    own = nodes[node]
+    rows = own.last - own.first
+    return rows >= 2 * rules.min_rows and rows >= 2 and own.depth < limits.max_depth
 
 
 @compiled
 def choose(columns, nodes, node, histogram, scale, rules, limits, state):
     """Store the best split in the node (feature -1: none); return the state of the random number generator."""
     d = len(columns.n_bins)
-    feature, missing_left = nodes.feature, nodes.missing_left
-    has_missing, categorical = columns.has_missing, columns.categorical
+    chosen, has_missing = nodes[node], columns.has_missing
     count_bits, l2 = scale.count_bits, rules.l2
-    own = Node(nodes.gradient[node], nodes.packed[node], nodes.low[node], nodes.high[node])
+    own = Node(chosen.gradient, chosen.packed, chosen.low, chosen.high)
     mask = (np.int64(1) << count_bits) - 1
     G, H = own.gradient * scale.gradient, (own.packed >> count_bits) * scale.curvature
     v = value_of(G, H, l2, own.low, own.high)
     parent = -(2.0 * G * v + (H + l2) * v * v)
     top = parent + limits.min_gain
-    feature[node] = -1
+    chosen.feature = -1
     allowed = np.ones(d, dtype=np.bool_)
-    state = _allow(columns, nodes.sets[node], allowed, state)
+    state = allow(columns.considered, chosen.sets, allowed, state)
     order = np.empty(256, dtype=np.int64)
     for j in range(d):
         if not allowed[j]:
             continue
         cells = histogram[j]
         missing = has_missing[j] and (cells[255, 1] & mask) > 0
-        n_bins, places = columns.n_bins[j], order[:0]
-        if categorical[j]:
-            n_bins = by_ratio(cells, n_bins, l2, scale, order)
-            places = order[:n_bins]
+        n_bins, places = sorted_bins(columns.kinds, j, cells, columns.n_bins[j], l2, scale, order)
         for from_left in range(2 if missing else 1):
             gain, place, c = scan(
                 cells, n_bins, missing, places, own, scale, rules, columns.monotone[j], from_left == 1, top
             )
             if place >= 0:
                 top = gain
-                feature[node], missing_left[node] = j, from_left == 1
-                nodes.gain[node] = gain - parent
+                chosen.feature, chosen.missing_left = j, from_left == 1
+                chosen.gain = gain - parent
                 if not has_missing[j] or not missing:  # none in training: missing values follow the majority
-                    missing_left[node] = 2 * (c & mask) > (own.packed & mask)
-                nodes.bin[node] = place
-                if categorical[j]:
-                    nodes.bin[node] = -1
-                    nodes.subset[node] = 0
-                    for k in range(place + 1):
-                        b = order[k]
-                        nodes.subset[node, b >> 5] |= np.uint32(1) << np.uint32(b & 31)
-    return state
-
-
-@compiled
-def _allow(columns, sets, allowed, state):
-    """Mark the columns that interaction sets allow, then keep a random subset of them."""
-    d = len(allowed)
-    if len(columns.groups):
-        allowed[:] = False
-        for q in range(len(columns.groups)):
-            if (sets >> q) & 1:
-                for j in range(d):
-                    if columns.groups[q, j]:
-                        allowed[j] = True
-    if columns.max_features < d:
-        members, count = np.empty(d, dtype=np.int64), 0
-        for j in range(d):
-            if allowed[j]:
-                members[count] = j
-                count += 1
-        keep = min(columns.max_features, count)
-        allowed[:] = False
-        for k in range(keep):  # partial Fisher-Yates shuffle
-            state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            pick = k + np.int64((state >> np.uint64(33)) % np.uint64(count - k))
-            members[k], members[pick] = members[pick], members[k]
-            allowed[members[k]] = True
+                    chosen.missing_left = 2 * (c & mask) > (own.packed & mask)
+                chosen.bin = place
+                note_subset(columns.kinds, j, chosen, order, place)
     return state
 
 
@@ -210,10 +177,10 @@ def _allow(columns, sets, allowed, state):
 def _divide(columns, nodes, node, left, right, space, scale, rules):
     """Partition the rows of a node among its children, and initialize the children."""
     table = left_codes(nodes, node)
-    cells = space.histograms[nodes.slot[node], nodes.feature[node]]
-    start, stop = nodes.first[node], nodes.last[node]
+    own = nodes[node]
+    cells = space.histograms[own.slot, own.feature]
     adopt(columns, nodes, node, left, right, cells, table, scale, rules)
-    divide_rows(columns.words, nodes.feature[node], table, space.rows, space.slack, start, stop)
+    divide_rows(columns.words, own.feature, table, space.rows, space.slack, own.first, own.last)
 
 
 @compiled
@@ -244,40 +211,35 @@ def left_codes(nodes, node):
 @compiled
 def adopt(columns, nodes, node, left, right, cells, table, scale, rules):
     """Initialize the children of a node from the histogram ``cells`` of its column and the codes that go left."""
-    j = nodes.feature[node]
-    first, last, low, high = nodes.first, nodes.last, nodes.low, nodes.high
-    gradient, packed = nodes.gradient, nodes.packed
-    groups, sign = columns.groups, columns.monotone[j]
+    own, below, above = nodes[node], nodes[left], nodes[right]
+    j = own.feature
+    sign = columns.monotone[j]
     a, c = np.int64(0), np.int64(0)
     for b in range(256):
         if table[b]:
             a += cells[b, 0]
             c += cells[b, 1]
-    start, stop = first[node], last[node]
-    middle = start + (c & ((np.int64(1) << scale.count_bits) - 1))
-    first[left], last[left], first[right], last[right] = start, middle, middle, stop
-    gradient[left], packed[left] = a, c
-    gradient[right], packed[right] = gradient[node] - a, packed[node] - c
-    sets = nodes.sets[node]
-    for q in range(len(groups)):
-        if not groups[q, j]:
-            sets &= ~(np.int64(1) << q)
-    for child in (left, right):
-        nodes.depth[child] = nodes.depth[node] + 1
-        nodes.sets[child] = sets
-        low[child], high[child] = low[node], high[node]
-        nodes.feature[child] = -1
+    middle = own.first + (c & ((np.int64(1) << scale.count_bits) - 1))
+    below.first, below.last, above.first, above.last = own.first, middle, middle, own.last
+    below.gradient, below.packed = a, c
+    above.gradient, above.packed = own.gradient - a, own.packed - c
+    sets = narrowed(columns.considered, own.sets, j)
+    for child in (below, above):
+        child.depth = own.depth + 1
+        child.sets = sets
+        child.low, child.high = own.low, own.high
+        child.feature = -1
     if sign != 0:
         middle_value = 0.0
-        for child in (left, right):
-            G = gradient[child] * scale.gradient
-            H = (packed[child] >> scale.count_bits) * scale.curvature
-            middle_value += 0.5 * value_of(G, H, rules.l2, low[node], high[node])
+        for child in (below, above):
+            G = child.gradient * scale.gradient
+            H = (child.packed >> scale.count_bits) * scale.curvature
+            middle_value += 0.5 * value_of(G, H, rules.l2, own.low, own.high)
         rising = sign > 0
         if rising:
-            high[left], low[right] = middle_value, middle_value
+            below.high, above.low = middle_value, middle_value
         else:
-            low[left], high[right] = middle_value, middle_value
+            below.low, above.high = middle_value, middle_value
 
 
 @compiled

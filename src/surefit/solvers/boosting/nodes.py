@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,9 @@ class Columns(NamedTuple):
     by_row: np.ndarray  # the same, (rows, groups)
     n_bins: np.ndarray
     has_missing: np.ndarray
-    categorical: np.ndarray
     monotone: np.ndarray  # -1, 0 or 1
-    groups: np.ndarray  # bool, (sets of columns that may interact, columns); no sets: all columns may interact
-    max_features: int  # number of columns considered per node
+    kinds: Any  # Numbers or Mixed
+    considered: Any  # AllColumns or SomeColumns
 
 
 class Limits(NamedTuple):
@@ -28,25 +27,29 @@ class Limits(NamedTuple):
     min_gain: float
 
 
-class Nodes(NamedTuple):
-    """Tree in arrays; node 0 is the root, and children have larger indices than their parent."""
-
-    feature: np.ndarray  # -1: a leaf
-    bin: np.ndarray  # largest code that goes left
-    missing_left: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    subset: np.ndarray  # (nodes, 8) words of 32 bits: the categories that go left
-    gain: np.ndarray
-    low: np.ndarray  # limits of the value
-    high: np.ndarray
-    first: np.ndarray  # range of rows
-    last: np.ndarray
-    depth: np.ndarray
-    gradient: np.ndarray  # integer sums
-    packed: np.ndarray
-    sets: np.ndarray  # bits of the interaction sets that are still possible
-    slot: np.ndarray  # slot of the histogram; -1: released
+#: A node; node 0 is the root, and children have larger indices than their parent. One array of nodes is an argument of fewer
+#: parts than one array per field, so that functions with nodes are compiled faster.
+NODE = np.dtype(
+    [
+        ("feature", np.int32),  # -1: a leaf
+        ("bin", np.int32),  # largest code that goes left
+        ("missing_left", np.bool_),
+        ("left", np.int32),
+        ("right", np.int32),
+        ("subset", np.uint32, 8),  # bits of the categories that go left
+        ("gain", np.float64),
+        ("low", np.float64),  # limits of the value
+        ("high", np.float64),
+        ("first", np.int64),  # range of rows
+        ("last", np.int64),
+        ("depth", np.int32),
+        ("gradient", np.int64),  # integer sums
+        ("packed", np.int64),
+        ("sets", np.int64),  # bits of the interaction sets that are still possible
+        ("slot", np.int64),  # slot of the histogram; -1: released
+    ],
+    align=True,
+)
 
 
 class Workspace(NamedTuple):
@@ -57,29 +60,13 @@ class Workspace(NamedTuple):
     histograms: np.ndarray  # (slots, columns, 256, 2)
 
 
-def make_nodes(most: int) -> Nodes:
+def make_nodes(most: int) -> np.recarray:
     """Allocate ``most`` nodes."""
-    whole = np.zeros(most, dtype=np.int64)
-    small = np.zeros(most, dtype=np.int32)
-    real = np.zeros(most)
-    return Nodes(
-        np.full(most, -1, dtype=np.int32),
-        small.copy(),
-        np.zeros(most, dtype=bool),
-        small.copy(),
-        small.copy(),
-        np.zeros((most, 8), dtype=np.uint32),
-        real.copy(),
-        np.full(most, -np.inf),
-        np.full(most, np.inf),
-        whole.copy(),
-        whole.copy(),
-        small.copy(),
-        whole.copy(),
-        whole.copy(),
-        np.full(most, -1, dtype=np.int64),
-        np.full(most, -1, dtype=np.int64),
-    )
+    nodes = np.zeros(most, dtype=NODE).view(np.recarray)
+    nodes.low, nodes.high = -np.inf, np.inf
+    for name in ("feature", "sets", "slot"):
+        nodes[name] = -1
+    return nodes
 
 
 def make_workspace(n: int, n_groups: int, slots: int) -> Workspace:

@@ -174,5 +174,5 @@ class WaveBooster(PartitionedBooster):
             return [tree._replace(value=self.rate * np.clip(best, tree.low, tree.high) * (tree.feature < 0))]
         sums = self.binned.map_reduce(sum_leaves, self.loss, splits, beside=(self.stage,))
         for tree, own in zip(trees, sums, strict=True):
-            leaf_values(tree, own, self.rules.l2, self.rate, tree.value)
+            leaf_values(tree.low, tree.high, own, self.rules.l2, self.rate, tree.value)
         return trees

@@ -12,9 +12,10 @@ from collections.abc import Generator
 import numpy as np
 
 from surefit.solvers.boosting.arranged import Request, Splits
+from surefit.solvers.boosting.columns import Mixed
 from surefit.solvers.boosting.grower import adopt, choose, left_codes, may_split
 from surefit.solvers.boosting.histograms import Scale
-from surefit.solvers.boosting.nodes import Columns, Limits, Nodes
+from surefit.solvers.boosting.nodes import Columns, Limits
 from surefit.solvers.boosting.splits import Rules
 
 WAVE = 64  # histograms per pass, which bounds the memory of the client
@@ -23,7 +24,9 @@ WAVE = 64  # histograms per pass, which bounds the memory of the client
 class Growth:
     """A growing tree on the client: nodes, histograms of the waiting nodes, and histograms requested in advance."""
 
-    def __init__(self, columns: Columns, nodes: Nodes, scale: Scale, rules: Rules, limits: Limits, seed: int) -> None:
+    def __init__(
+        self, columns: Columns, nodes: np.recarray, scale: Scale, rules: Rules, limits: Limits, seed: int
+    ) -> None:
         self.columns, self.nodes, self.scale, self.rules, self.limits = columns, nodes, scale, rules, limits
         self.state = np.uint64(seed)
         self.count = self.leaves = 1
@@ -137,7 +140,7 @@ class Growth:
         nodes = self.nodes
         left = np.where(nodes.feature[:count] < 0, -1, nodes.left[:count])
         left[waiting] = -1
-        subset = nodes.subset[: count if self.columns.categorical.any() else 0].copy()
+        subset = nodes.subset[: count if isinstance(self.columns.kinds, Mixed) else 0].copy()
         return Splits(
             nodes.feature[:count].copy(), nodes.bin[:count].copy(), nodes.missing_left[:count].copy(), left, subset
         )
