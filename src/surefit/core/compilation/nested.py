@@ -17,7 +17,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.typed_passes import NativeLowering
 
-from surefit.core.compilation.session import compilation
+from surefit.core.compilation.settings import compilation
 
 WRAPPER = "_ZN7cpython"  # start of the mangled name of a wrapper for calls from Python
 

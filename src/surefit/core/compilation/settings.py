@@ -15,7 +15,7 @@ from numba.core.base import BaseContext
 from numba.core.target_extension import jit_registry, target_registry
 from numba.core.targetconfig import ConfigStack
 
-_OPEN: list[None] = []  # one entry during a session
+_OPEN: list[None] = []  # one entry while a function is compiled
 
 
 @contextmanager
