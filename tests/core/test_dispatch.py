@@ -79,7 +79,7 @@ def test_a_second_process_loads_machine_code_and_an_edit_invalidates_it(tmp_path
         "compilation/__init__.py",
         "compilation/nested.py",
         "compilation/notice.py",
-        "compilation/session.py",
+        "compilation/settings.py",
     )
     for name in (f"core/{file}" for file in files):
         target = package / name

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from surefit import HistGradientBoostingClassifier
+from surefit.solvers.boosting.columns import AllColumns, kinds_of
 from surefit.solvers.boosting.histograms import add_all, add_some
 from surefit.solvers.boosting.nodes import Columns
 from surefit.solvers.boosting.team import OVER, ROWS, add_together, assist, make_team
@@ -15,10 +16,9 @@ def example(n, groups=2, seed=0):
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 2**32, (groups, n), dtype=np.uint32)
     empty = np.zeros(4 * groups, dtype=bool)
-    columns = Columns(
-        words, np.ascontiguousarray(words.T), np.full(4 * groups, 255), empty, empty, empty.astype(np.int64),
-        np.zeros((0, 4 * groups), dtype=bool), 4 * groups,
-    )  # fmt: skip
+    kinds, considered = kinds_of(empty), AllColumns(4 * groups)
+    by_row, bins = np.ascontiguousarray(words.T), np.full(4 * groups, 255)
+    columns = Columns(words, by_row, bins, empty, empty.astype(np.int64), kinds, considered)
     return columns, rng.integers(-(2**40), 2**40, (n, 2)), rng.permutation(n).astype(np.uint32)
 
 
