@@ -72,9 +72,11 @@ def test_the_check_of_an_ill_conditioned_kernel_matrix_does_not_warn(free):
 )
 def test_predictions_do_not_depend_on_whether_the_rows_are_the_array_of_the_fit(model):
     rows = X[:1] + 1e-3 * X
-    fitted = model.fit(rows, 1e8 * Y)
-    assert np.array_equal(fitted.predict(rows), fitted.predict(rows.copy()))
-    assert np.array_equal(fitted.predict(rows[5:9]), fitted.predict(rows[5:9].copy()))
+    for order in "CF":
+        rows = np.array(rows, order=order)
+        fitted = model.fit(rows, 1e8 * Y)
+        assert np.array_equal(fitted.predict(rows), fitted.predict(rows.copy(order="K")))
+        assert np.array_equal(fitted.predict(rows[5:9]), fitted.predict(rows[5:9].copy(order="K")))
 
 
 @pytest.mark.parametrize("heavy", [0, 1])

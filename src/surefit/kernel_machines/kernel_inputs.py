@@ -95,7 +95,7 @@ class KernelSumMixin:
         """Return the values of the functions with these coefficients, one column each, computed in blocks of rows."""
         n, every = X.shape[0], np.arange(len(coefficients))
         if isinstance(X, np.ndarray) and np.may_share_memory(X, self.X_fit_):
-            X = X.copy()  # NumPy multiplies an array with itself by another routine, whose last digits differ
+            X = X.copy(order="K")  # NumPy multiplies an array with itself by another routine, whose last digits differ
         values = np.empty((n, coefficients.shape[1]))
         step = max(1, PIECE // max(1, len(every)))
         for start in range(0, n, step):
