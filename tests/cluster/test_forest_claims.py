@@ -75,9 +75,12 @@ def exact_shortfall(model, codes, random):
             inside = []
             for j in order:
                 values, every = np.unique(X[own, j]), np.unique(X[:, j])
-                if random:  # one cut, at a share of the range of the codes
+                if random:  # one cut, at a share of the range of the bins
                     low, high = np.searchsorted(every, values[[0, -1]])
-                    values = every[[low + int(cut_shares([state], 4)[0, j] * (high - low))]]
+                    edges = every[:-1] / 2 + every[1:] / 2
+                    centers = [edges[0], *(edges[:-1] / 2 + edges[1:] / 2), edges[-1]]
+                    cut = centers[low] + cut_shares([state], 4)[0, j] * (centers[high] - centers[low])
+                    values = every[[max(k for k in range(low, high) if centers[k] <= cut)]]
                 for value in values[:1] if random else values[:-1]:
                     sides = own[X[own, j] <= value], own[X[own, j] > value]
                     inside.append(sum(impurity(by_class(side, counts, codes)) for side in sides))

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import log_loss
 
 import surefit
 from surefit.solvers.trees import FlatTree, Rules, bin_columns, class_target, grow_binned, grow_random, real_target
+from surefit.solvers.trees.draws import last_code
 
 
 def assert_same_trees(X, target, rules, rows=None):
@@ -39,7 +41,7 @@ def targets(y, weights=None):
         {"min_samples_leaf": 7, "max_features": 1},
         {"min_weight_leaf": 5.5},
         {"min_impurity_decrease": 0.01},
-        {"min_gain": 0.05},
+        {"min_gain": 0.005},
     ],
     ids=str,
 )
@@ -84,3 +86,27 @@ def test_forests_grow_the_same_trees_with_and_without_the_fast_grower(options):
         for ours, theirs in zip(fast.trees_, general.trees_, strict=True):
             for name in FlatTree._fields:
                 np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
+
+
+def test_a_random_cut_of_bins_is_uniform_between_their_centers():
+    edges = np.array([0.0, 1.0, 10.0, 100.0, np.inf, np.inf])  # centers of the five bins: 0, 0.5, 5.5, 55, 100
+    shares = [0.0, 0.0049, 0.0051, 0.0549, 0.0551, 0.5499, 0.5501, 0.9999]
+    assert [last_code(edges, 0, 4, share) for share in shares] == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert [last_code(edges, 1, 3, share) for share in (0.0, 0.09, 0.0918, 0.99)] == [1, 1, 2, 2]  # from 0.5 to 55
+    assert last_code(edges, 2, 3, 0.9) == 2 and last_code(edges, 3, 3, 0.5) == 3
+    assert last_code(np.full(3, np.inf), 0, 2, 0.6) == 1  # categories: uniform over codes
+    assert last_code(np.array([-1.7e308, 0.0, 1.7e308]), 0, 3, 0.7) == 2  # the difference overflows
+
+
+def test_cuts_of_binned_columns_are_as_accurate_as_those_of_values():
+    rng = np.random.default_rng(0)
+    angle, inner = rng.uniform(0, 2 * np.pi, 3000), rng.random(3000) < 0.5
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) * np.where(inner, 0.5, 1.0)[:, None]
+    X += 0.08 * rng.standard_normal(X.shape)
+    losses = []
+    for max_bins in (255, None):
+        model = surefit.ExtraTreesClassifier(50, max_bins=max_bins, random_state=0, n_jobs=2).fit(
+            X[:1000], inner[:1000]
+        )
+        losses.append(log_loss(inner[1000:], np.clip(model.predict_proba(X[1000:]), 0.01, 0.99)))
+    assert losses[0] < 1.25 * losses[1]

@@ -22,6 +22,7 @@ from surefit.solvers.trees.data import (
     split_others,
     threshold_at,
 )
+from surefit.solvers.trees.draws import between, last_code
 from surefit.solvers.trees.histograms import UNDECIDED, best_bin, cut_at, fill_bins, has_bins, n_bin_sums
 from surefit.solvers.trees.presorted import presort
 from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
@@ -179,7 +180,7 @@ def _(data, feature, start, stop, share):
         missing += code == MISSING
         low, high = min(low, code), max(high, (code + 1) & MISSING)
     high -= 1
-    last = high if low >= high else low + np.int64(share * (high - low))  # largest code on the left
+    last = last_code(data.edges[feature], low, high, share)
     place, right, absent = 0, len(rows) - missing - 1, len(rows) - 1
     for i in range(len(rows)):
         row = rows[i] & ROW
@@ -206,7 +207,7 @@ def _(data, target, feature, start, stop, share, weight, sums, limits):
         code = np.int64(codes[rows[i] & ROW])
         low, high = min(low, code), max(high, code)
     if high < MISSING:
-        last = low + np.int64(share * (high - low))  # largest code on the left; the column is not constant
+        last = last_code(data.edges[feature], low, high, share)
         cut = cut_at(target, codes, rows, last, weight, sums, limits)
         if cut.place != UNDECIDED:
             return cut
@@ -215,10 +216,13 @@ def _(data, target, feature, start, stop, share, weight, sums, limits):
 
 
 @threshold_at.register(Binned)
-def _(data, feature, segment, place, missing):
+def _(data, feature, segment, place, missing, random):
     if place == len(segment) - missing:
         return np.inf
-    return data.edges[feature, data.codes[feature, segment[place - 1] & ROW]]
+    code = np.int64(data.codes[feature, segment[place - 1] & ROW])
+    if random:
+        code = between(code, np.int64(data.codes[feature, segment[place] & ROW]))
+    return data.edges[feature, code]
 
 
 @category_of.register(Binned)

@@ -30,11 +30,11 @@ class Candidates(NamedTuple):
             found[:, j] = own
         return found
 
-    def threshold(self, feature: int, left: int, right: int) -> float:
-        """Return the threshold between two consecutive codes that occur at a node."""
+    def threshold(self, feature: int, left: int, right: int, random: bool = False) -> float:
+        """Return the threshold between two consecutive codes that occur at a node; of a ``random`` cut, the edge in the middle."""
         low, high = self.values[feature, left], self.values[feature, right]
         if np.isnan(low):
-            return float(self.edges[feature, left])
+            return float(self.edges[feature, (left + right - 1) >> 1 if random else left])
         middle = low / 2.0 + high / 2.0
         return float(middle if low <= middle < high else low)
 

@@ -41,8 +41,11 @@ def random_cut(data, target, feature, start, stop, share, weight, sums, limits):
 
 
 @generic
-def threshold_at(data, feature, segment, place, missing):
-    """Return the threshold of the cut after the first ``place`` rows of a segment that ends with ``missing`` missing values."""
+def threshold_at(data, feature, segment, place, missing, random):
+    """Return the threshold of the cut after the first ``place`` rows of a segment that ends with ``missing`` missing values.
+
+    In bins, it is the lowest possible edge, or for a ``random`` cut the one in the middle.
+    """
 
 
 @generic

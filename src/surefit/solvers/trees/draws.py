@@ -85,6 +85,39 @@ def next_share(random):
     return next_random(random, 1 << 53) / 9007199254740992.0
 
 
+@compiled
+def last_code(edges, low, high, share):
+    """Return the largest code on the left of a random cut, which is uniform between the centers of the lowest and highest bin."""
+    if low >= high:
+        return high
+    cut = _center(edges, low)
+    cut += share * (_center(edges, high) - cut)
+    if not abs(cut) < np.inf:  # categories, or differences that overflow
+        return low + np.int64(share * (high - low))
+    first, last = low, high - 1
+    while first < last:  # the last bin whose center is not above the cut
+        middle = (first + last + 1) >> 1
+        if _center(edges, middle) <= cut:
+            first = middle
+        else:
+            last = middle - 1
+    return first
+
+
+@compiled
+def between(left, right):
+    """Return the code whose edge is in the middle between the largest code on the left and the smallest one on the right."""
+    return (left + right - 1) >> 1
+
+
+@compiled
+def _center(edges, code):
+    """Return the middle of a bin; of the first and the last bin, the only edge."""
+    below = edges[max(code - 1, 0)]
+    above = edges[code] if code < len(edges) else np.inf
+    return below / 2.0 + (above if above < np.inf else below) / 2.0
+
+
 @n_considered.register(RandomColumns)
 def _(draws, data, start, stop):
     order = draws.order

@@ -189,7 +189,7 @@ def _(data, target, feature, start, stop, share, weight, sums, limits):
 
 
 @threshold_at.register(Presorted)
-def _(data, feature, segment, place, missing):
+def _(data, feature, segment, place, missing, random):
     low = data.values[feature, segment[place - 1] & ROW]
     if place == len(segment) - missing:  # values against missing values
         return np.inf

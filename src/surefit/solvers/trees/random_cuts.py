@@ -13,7 +13,7 @@ import numpy as np
 from surefit.core.dispatch import generic
 from surefit.core.jit import compiled
 from surefit.core.loops import ascending
-from surefit.solvers.trees.draws import FEW, next_random, next_share
+from surefit.solvers.trees.draws import FEW, between, last_code, next_random, next_share
 from surefit.solvers.trees.targets import Classes, Sums
 
 LOW, HIGH, LAST = range(
@@ -74,14 +74,14 @@ def write_ranges(table, places, start, stop, bins):
 
 
 @compiled
-def draw_cuts(columns, bins, count, state):
+def draw_cuts(columns, edges, bins, count, state):
     """Draw a cut of each column that is not constant; all rows are on the left of the cut of a constant column."""
     for k in range(count):
         c = columns[1, k]
         low, high = np.int64(bins[LOW, c]), np.int64(bins[HIGH, c])
         bins[LAST, c] = high
         if low < high:
-            bins[LAST, c] = low + np.int64(next_share(state) * (high - low))
+            bins[LAST, c] = last_code(edges[columns[0, k]], low, high, next_share(state))
 
 
 @generic
@@ -132,18 +132,19 @@ def _(target, rows, table, places, bins, count, left):
 
 @compiled
 def divide(codes, rows, feature, last, buffer):
-    """Move rows with bins up to ``last`` to the front; return their number and the largest of their bins."""
+    """Move rows with bins up to ``last`` to the front; return their number and the bin in the middle between both sides."""
     a, b = 0, 0
     highest: Any = np.int64(0)
+    lowest: Any = np.int64(255)
     for i in range(len(rows)):  # no branches: write to both sides, and advance only one of the two positions
         row = rows[i]
         code = np.int64(codes[row, feature])
         goes = code <= last
-        highest = max(highest, code if goes else 0)
+        highest, lowest = max(highest, code if goes else 0), min(lowest, 255 if goes else code)
         rows[a] = row
         buffer[b] = row
         a += goes
         b += not goes
     for i in range(b):
         rows[a + i] = buffer[i]
-    return a, highest
+    return a, between(highest, lowest)

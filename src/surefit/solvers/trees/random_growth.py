@@ -135,11 +135,11 @@ def _grow(work, target, rules, tree):
                 if rules.max_features >= codes.shape[1]:
                     taken = codes.shape[1]
                     write_ranges(codes, own, 0, taken, bins)
-                    draw_cuts(columns, bins, taken, state)
+                    draw_cuts(columns, edges, bins, taken, state)
                     add_left(target, own, codes, own, bins, taken, left_sums)
                 else:
                     taken = draw_columns(codes, own, columns, bins, state, rules.max_features, drawn, places)
-                    draw_cuts(columns, bins, taken, state)
+                    draw_cuts(columns, edges, bins, taken, state)
                     add_left(target, own, drawn, places, bins, taken, left_sums)
                 k = _choose(target, columns, taken, left_sums, rules, whole, waiting, held, place)
                 if k >= 0:
@@ -161,8 +161,8 @@ def _grow(work, target, rules, tree):
         if reason[node] != flat.SPLIT:
             continue
         j, below = waiting[top].feature, waiting[top].place
-        n_left, highest = divide(codes, rows[first:last], j, below, buffer)
-        feature[node], threshold[node], decrease[node] = j, edges[j, highest], waiting[top].decrease
+        n_left, code = divide(codes, rows[first:last], j, below, buffer)
+        feature[node], threshold[node], decrease[node] = j, edges[j, code], waiting[top].decrease
         missing_left[node] = 2 * n_left > last - first  # values missing at prediction go where most rows go
         waiting[top].first, waiting[top].last = first + n_left, last
         waiting[top + 1].first, waiting[top + 1].last = first, first + n_left

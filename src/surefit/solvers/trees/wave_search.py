@@ -9,6 +9,7 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.loops import ascending
+from surefit.solvers.trees.draws import last_code
 from surefit.solvers.trees.histograms import best_bin
 from surefit.solvers.trees.targets import Limits
 
@@ -49,7 +50,7 @@ class Splits(NamedTuple):
 def search(target, units, counted, asked, nodes, rules):
     """Return the best split of each node among the first requested columns that are not constant."""
     keys, cells = counted
-    starts, columns, shares = asked
+    starts, columns, shares, edges = asked
     wanted = rules[2]
     q, width = len(starts) - 1, cells.shape[1]
     column, code, following = np.full(q, -1), np.full(q, -1), np.full(q, -1)
@@ -77,7 +78,7 @@ def search(target, units, counted, asked, nodes, rules):
                 nodes.n[p],
                 nodes.weight[p],
                 nodes.sums[p],
-                _limits(nodes, rules, p, columns[c], shares[c], bins),
+                _limits(nodes, rules, p, columns[c], shares[c], edges[columns[c]], bins),
             )
             if found.place > 0 and found.decrease > best + nodes.tie[p]:
                 best, at, place, missing_left[p] = found.decrease, c, found.place, found.missing_left
@@ -91,12 +92,12 @@ def search(target, units, counted, asked, nodes, rules):
 
 
 @compiled
-def _limits(nodes, rules, p, column, share, bins):
-    """Return the constraints on a cut of a column; a ``share`` >= 0 allows one cut, at that fraction of the range of the codes."""
+def _limits(nodes, rules, p, column, share, edges, bins):
+    """Return the constraints on a cut of a column; a ``share`` >= 0 allows one cut, at that fraction of the range of the bins."""
     min_rows, min_weight, _, monotone = rules
     only: Any = np.int64(-1)
     if share >= 0.0:
-        only = _random_place(bins, share)
+        only = _random_place(bins, share, edges)
     return Limits(min_rows, min_weight, nodes.tie[p], only, np.int64(monotone[column]), nodes.low[p], nodes.high[p])
 
 
@@ -128,13 +129,13 @@ def _amount(units, cells, j, k):
 
 
 @compiled
-def _random_place(line, share):
-    """Return the number of rows left of a cut at a fraction of the range of the codes."""
-    low, high, place = 255, 0, 0.0
+def _random_place(line, share, edges):
+    """Return the number of rows left of a cut at a fraction of the range of the bins."""
+    low, high, place = np.int64(255), np.int64(0), 0.0
     for code in range(255):
         if line[code, 0] > 0.0:
             low, high = min(low, code), max(high, code)
-    last = high if low >= high else low + np.int64(share * (high - low))
+    last = last_code(edges, low, high, share)
     for code in range(last + 1):
         place += line[code, 0]
     return np.int64(place)

@@ -207,7 +207,7 @@ class Waves:
             self.reading.target(),
             self.reading.units(),
             (counted.keys, counted.cells),
-            (starts, columns, shares),
+            (starts, columns, shares, self.candidates.edges),
             Searched(n, weight, np.array([node.sums for node in nodes]), tie, low, high),
             (rules.min_samples_leaf, float(rules.min_weight_leaf), rules.max_features, self.monotone),
         )
@@ -238,7 +238,8 @@ class Waves:
         to_left = bool(found.missing_left[p])
         if not found.missing[p]:
             to_left = bool(2 * found.left[p, 0] > node.rows)  # missing values at prediction follow the majority
-        node.threshold = self.candidates.threshold(feature, code, following) if following >= 0 else math.inf
+        threshold = self.candidates.threshold
+        node.threshold = threshold(feature, code, following, rules.random_cuts) if following >= 0 else math.inf
         node.split = Found(best, feature, code, to_left)
 
     def tree(self) -> FlatTree:
