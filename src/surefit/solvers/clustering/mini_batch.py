@@ -13,9 +13,10 @@ import numpy as np
 from surefit.core.budget import Budget, Reason
 from surefit.core.jit import compiled
 from surefit.solvers.clustering.nearest import TILE, Centers, screen
-from surefit.solvers.clustering.points import add_point, coordinates_of, room
+from surefit.solvers.clustering.points import add_point, coordinates_of, room, squared_distance
 from surefit.solvers.clustering.seeding import canonical_order, drawn
 
+TIE = 1e-11  # relative difference of squared distances that rounding may cause
 REASSIGN_EVERY = 10  # rows drawn per cluster between two reassignments of clusters with few rows
 
 
@@ -104,12 +105,14 @@ def _move_centers(points, rows, weights, values, counts):
             halves[c] += 0.5 * scaled[c, j] * scaled[c, j]
     centers = Centers(values, halves, scaled, np.ascontiguousarray(scaled.T), halves, 0.0, 0.0)
     scratch, products = np.empty(TILE * room(points)), np.empty(TILE * k)
-    inertia = 0.0
+    inertia, longest = 0.0, 2.0 * halves.max()
     for tile in range(0, len(rows), TILE):
         size = min(len(rows) - tile, TILE)
-        norms, best, _, index = screen(points, centers, rows, tile, size, scratch, products)
+        norms, best, second, index = screen(points, centers, rows, tile, size, scratch, products)
         for r in range(size):
             nearest, weight = np.int64(index[r]), weights[tile + r]
+            if second[r] - best[r] <= TIE * (norms[r] + longest):
+                nearest = _first_of_nearest(points, rows[tile + r], values)
             add_point(points, rows[tile + r], weight, sums[nearest])
             new[nearest] += weight
             inertia += weight * max(norms[r] + 2.0 * best[r], 0.0)
@@ -119,6 +122,22 @@ def _move_centers(points, rows, weights, values, counts):
             for j in range(d):
                 values[c, j] += (sums[c, j] - new[c] * (values[c, j] - points.shift[j])) / counts[c]
     return inertia / (points.scale * points.scale)
+
+
+@compiled(relaxed=True)
+def _first_of_nearest(points, row, values):
+    """Return the nearest center; of centers that are equally near within rounding, the first, so that storage has no effect."""
+    squares, least, largest = np.empty(len(values)), np.inf, 0.0
+    for c in range(len(values)):
+        norm = 0.0
+        for j in range(values.shape[1]):
+            norm += values[c, j] * values[c, j]
+        squares[c] = squared_distance(points, row, values[c], norm)
+        least, largest = min(least, squares[c]), max(largest, norm)
+    c = 0
+    while squares[c] > least + TIE * (least + largest):
+        c += 1
+    return c
 
 
 def reassign(draws: Draws, rows: np.ndarray, state: State, ratio: float) -> None:
