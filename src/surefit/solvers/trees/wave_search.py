@@ -131,7 +131,9 @@ def _amount(units, cells, j, k):
 @compiled
 def _random_place(line, share, edges):
     """Return the number of rows left of a cut at a fraction of the range of the bins."""
-    low, high, place = np.int64(255), np.int64(0), 0.0
+    low: Any = np.int64(255)
+    high: Any = np.int64(0)
+    place = 0.0
     for code in range(255):
         if line[code, 0] > 0.0:
             low, high = min(low, code), max(high, code)
