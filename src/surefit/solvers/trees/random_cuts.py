@@ -16,9 +16,8 @@ from surefit.core.loops import ascending
 from surefit.solvers.trees.draws import FEW, between, last_code, next_random, next_share
 from surefit.solvers.trees.targets import Classes, Sums
 
-LOW, HIGH, LAST = range(
-    3
-)  # bins of a column at a node: the smallest, the largest, and the largest on the left of its cut
+#: Bins of a column at a node: the smallest, the largest, and the largest on the left of its cut.
+LOW, HIGH, LAST = range(3)
 
 
 @compiled

@@ -31,7 +31,7 @@ class Work(NamedTuple):
     state: np.ndarray  # (1,) uint64, state of the random number generator
     columns: (
         np.ndarray
-    )  # (2, d) int64: the columns, the ones drawn first and in ascending order, and where they are in ``drawn``
+    )  # (2, d) int64: columns, those drawn first and in ascending order, and their places in ``drawn``
     bins: np.ndarray  # (3, d) uint8, of the columns drawn
     drawn: np.ndarray  # (m, d) uint8, copies of the columns drawn at a node
     places: np.ndarray  # (m,) uint32: 0, 1, ...
