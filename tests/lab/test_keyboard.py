@@ -32,6 +32,7 @@ CONTROLS = [
     "Separation",
     "Seed",
     "0",
+    "Undo",
     "Delete",
     "Clear",
     "Type or upload points",
@@ -98,5 +99,5 @@ def test_a_point_is_drawn_and_taken_back_by_keyboard(visit):
     page.page.get_by_role("button", name="Add point").press("Enter")
     points = page.wait_points(lambda p: len(p["x"]) == n + 1, "the typed point")
     assert (points["x"][-1], points["y"][-1], points["label"][-1]) == (1.5, -2.0, 1)
-    page.page.get_by_role("button", name="Undo", disabled=False).press("Enter")  # a key on a disabled button is lost
+    page.page.get_by_role("button", name="Undo").press("Enter")
     page.wait_points(lambda p: len(p["x"]) == n, "the first points")

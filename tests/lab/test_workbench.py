@@ -33,6 +33,8 @@ def test_click_adds_drag_moves_undo_takes_back(visit):
     assert back["y"][-1] == pytest.approx(there[1], abs=1e-3)
     page.press("Undo")
     assert page.wait_points(lambda p: len(p["x"]) == len(before["x"]), "the first points")["x"] == before["x"]
+    page.press("Undo")
+    page.page.get_by_text("There is nothing to undo.").wait_for()
 
 
 def test_new_points_have_the_chosen_class_and_can_be_deleted(visit):

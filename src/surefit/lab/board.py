@@ -73,10 +73,10 @@ class Board:
             made.on_click(act)
             return made
 
-        self.undo_button = button("Undo", "undo", lambda event: self.undo())
+        undo = button("Undo", "undo", lambda event: self.undo())
         delete = button("Delete", "delete", lambda event: self.delete_selected())
         clear = button("Clear", "clear", lambda event: self.replace(Points.of([]), False))
-        self.buttons = pn.Row(self.undo_button, delete, clear, margin=(0, 6))
+        self.buttons = pn.Row(undo, delete, clear, margin=(0, 6))
 
     def _more(self) -> list[Any]:
         """Create the less common controls: fields for a typed point and for a file."""
@@ -157,11 +157,12 @@ class Board:
         self.changed()
 
     def undo(self) -> None:
-        """Undo the last change."""
-        if self.past:
-            self.points, self.generated = self.past.pop()
-            self.schedule(self._push)
-            self.changed()
+        """Undo the last change. The button is never disabled: it would miss its release while the browser draws it."""
+        if not self.past:
+            return self.say("There is nothing to undo.")
+        self.points, self.generated = self.past.pop()
+        self.schedule(self._push)
+        return self.changed()
 
     def delete_selected(self) -> None:
         """Delete the selected points, or the last one if none is selected."""
@@ -206,7 +207,6 @@ class Board:
         self.source.data = point_columns(self.points.xy, self.points.labels, self._classes)
         self._own = False
         self._dip()
-        self.undo_button.disabled = not self.past
 
     def _dip(self) -> None:
         """Set the color and marker of new points in the drawing tool."""
