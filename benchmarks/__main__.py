@@ -58,7 +58,11 @@ def parser() -> argparse.ArgumentParser:
         "--json", type=Path, metavar="PATH", help="where to save; default benchmarks/results/<stamp>.json"
     )
     made.add_argument(
-        "--write-docs", type=Path, metavar="RESULT.json", help="fill docs/benchmarks.md from a saved result"
+        "--write-docs",
+        type=Path,
+        nargs="+",
+        metavar="RESULT.json",
+        help="fill docs/benchmarks.md from saved results, one thread first, and draw their ratios",
     )
     return made
 

@@ -1,10 +1,11 @@
 """The generated part of docs/benchmarks.md."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import table
+from benchmarks import comparison, picture, table
 from benchmarks.results import remarks
 from benchmarks.workload import OURS
 
@@ -12,27 +13,34 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 BEGIN = "<!-- results: begin (written by python -m benchmarks --write-docs RESULT.json) -->"
 END = "<!-- results: end -->"
 COLUMNS = ("solver", "setting", "median", "spread", "distance", "gap", "memory", "certificate", "verify/fit", "result")
+LEVEL = "surefit, as accurate"
 
 
-def write(result_file: Path, page: Path = PAGE) -> None:
-    """Put the tables of a result file between the markers of the page."""
-    result = json.loads(result_file.read_text())
-    if result["options"]["quick"]:
-        raise ValueError(
-            f"benchmarks: --write-docs needs a result of full sizes; {result_file.name} was made with --quick. "
-            "Run python -m benchmarks without it first."
-        )
+def write(files: Sequence[Path], page: Path = PAGE, pictures: Path = picture.FOLDER) -> None:
+    """Put the tables of result files between the markers of the page, and draw their ratios."""
+    results = [json.loads(file.read_text()) for file in files]
+    for file, result in zip(files, results, strict=True):
+        if result["options"]["quick"]:
+            raise ValueError(
+                f"benchmarks: --write-docs needs a result of full sizes; {file.name} was made with --quick. "
+                "Run python -m benchmarks without it first."
+            )
     text = page.read_text()
     if BEGIN not in text or END not in text:
         raise ValueError(f"benchmarks: {page.name} must have the lines {BEGIN!r} and {END!r}; put them back.")
     before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-    page.write_text(f"{before}{BEGIN}\n\n{render(result)}\n\n{END}{after}")
+    page.write_text(f"{before}{BEGIN}\n\n{render(results)}\n\n{END}{after}")
+    picture.draw(results, pictures)
 
 
-def render(result: dict[str, Any]) -> str:
-    """Machine, one line a workload, then one table a workload."""
-    parts = [_machine(result), *remarks(result), _overview(result), *map(_workload, result["workloads"])]
-    return "\n\n".join(parts)
+def render(results: Sequence[dict[str, Any]]) -> str:
+    """Machine and one line a workload for every result; then one table a workload, of the first result that has it."""
+    parts = []
+    for result in results:
+        parts += [_machine(result), *remarks(result), _overview(result)]
+    parts += [_speedups(*results[:2])] if [r["options"]["threads"] for r in results[:2]] == [1, 2] else []
+    first = {entry["name"]: entry for result in reversed(results) for entry in result["workloads"]}
+    return "\n\n".join([*parts, *(_workload(first[name]) for name in sorted(first))])
 
 
 def _machine(result: dict[str, Any]) -> str:
@@ -48,8 +56,9 @@ def _machine(result: dict[str, Any]) -> str:
 def _overview(result: dict[str, Any]) -> str:
     rows = []
     for entry in result["workloads"]:
-        ours = next((row for row in entry["rows"] if row["solver"] == OURS and row["counted"]), None)
-        peer = next((row for row in entry["rows"] if row["solver"] == entry["fastest_peer"] and row["counted"]), None)
+        ours, peer, level = (
+            find(entry) for find in (comparison.ours, comparison.fastest_peer, comparison.ours_as_accurate)
+        )
         rows.append(
             (
                 entry["name"],
@@ -57,14 +66,37 @@ def _overview(result: dict[str, Any]) -> str:
                 f"{peer['solver']} {table.seconds(peer['seconds'])}" if peer else "",
                 f"{entry['ratio']:.2f}" if entry["ratio"] is not None else "",
                 entry["verdict"],
+                table.seconds(level["seconds"]) if level else "",
             )
         )
-    return table.markdown(("workload", OURS, "fastest peer", "ratio", "verdict"), rows)
+    return table.markdown(("workload", OURS, "fastest peer", "ratio", "verdict", LEVEL), rows)
+
+
+def _speedups(one: dict[str, Any], two: dict[str, Any]) -> str:
+    rows = [
+        (s.name, table.seconds(s.one), table.seconds(s.two), f"{s.factor:.2f}", f"{s.serial:.0%}", f"{s.projected:.1f}")
+        for s in comparison.speedups(one, two)
+    ]
+    header = (
+        "workload",
+        "one thread",
+        "two threads",
+        "speed-up",
+        "serial share",
+        f"speed-up on {comparison.MANY} cores",
+    )
+    return (
+        "What two threads gain, and what more cores would. With the time divided into a share s that does not run in "
+        f"parallel and a rest that does (Amdahl's law), two threads need s + (1 - s)/2 of the time of one, and "
+        f"{comparison.MANY} cores s + (1 - s)/{comparison.MANY}. The last column is this projection, not a measurement: memory "
+        "bandwidth, which cores share, limits it further.\n\n" + table.markdown(header, rows)
+    )
 
 
 def _workload(entry: dict[str, Any]) -> str:
     picks = [table.HEADER.index(column) for column in COLUMNS]
-    rows = [[table.cells(entry, row)[pick] for pick in picks] for row in _one_a_solver(entry["rows"])]
+    chosen = entry["rows"] if entry["gate"] is None else _one_a_solver(entry["rows"])
+    rows = [[table.cells(entry, row)[pick] for pick in picks] for row in chosen]
     return "\n\n".join(
         [
             f"### {entry['name']}: {entry['title']}",

@@ -53,7 +53,8 @@ def run_solver(workload: Workload, solver: Solver, options: Options) -> Iterator
     """Try the variants from loose to tight until enough of them pass the gate.
 
     A tighter tolerance than the first that passes only costs time. A gate on the distance to the best objective is
-    known when all solvers have run, so there every variant runs. ``--quick`` runs the tightest alone.
+    known when all solvers have run, and without a gate variants are sizes: there every variant runs. ``--quick`` runs
+    the tightest alone.
     """
     passed = 0
     first = len(solver.variants) - 1 if options.quick and not options.all_variants else 0
@@ -61,7 +62,8 @@ def run_solver(workload: Workload, solver: Solver, options: Options) -> Iterator
         row = run_variant(workload, solver, index, options)
         yield row
         passed += row["status"] == "ok" and _passes_alone(workload.gate, row)
-        hopeless = row["status"] in ("not installed", "timed out")  # a tighter variant is no better off
+        slow = row["status"] == "timed out" and workload.gate is not None  # a tighter variant is no better off
+        hopeless = slow or row["status"] == "not installed"
         if hopeless or (passed == PASSING_VARIANTS and not options.all_variants):
             return
 
@@ -142,4 +144,4 @@ def _summary(outcome: Mapping[str, Any]) -> Row:
 
 
 def _passes_alone(gate: Gate | None, row: Row) -> bool:
-    return gate is None or (gate.on == "gap" and gate.accepts(row))
+    return gate is not None and gate.on == "gap" and gate.accepts(row)

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from tests.benchmarks.fake_workload import workload as fake
 
-from benchmarks import page, results, table
+from benchmarks import comparison, page, picture, results, table
 from benchmarks.__main__ import main, parser
 from benchmarks.ranking import rank
 from benchmarks.runner import Options, run_workload
@@ -91,22 +91,50 @@ def test_seconds(value, text):
 def test_the_page_is_filled_between_its_markers(result, tmp_path):
     copied, saved = tmp_path / "benchmarks.md", results.write(result, tmp_path / "r.json")
     shutil.copy(page.PAGE, copied)
-    page.write(saved, copied)
-    once = copied.read_text()
-    page.write(saved, copied)
-    assert copied.read_text() == once
+    page.write([saved], copied, tmp_path)
+    once, drawn = copied.read_text(), (tmp_path / picture.RATIOS).read_bytes()
+    page.write([saved], copied, tmp_path)
+    assert copied.read_text() == once and (tmp_path / picture.RATIOS).read_bytes() == drawn
     assert once.partition(page.BEGIN)[0] == page.PAGE.read_text().partition(page.BEGIN)[0]
     assert "### fake_workload: a parabola" in once and "| absent | tol=1e+00 |" in once
     assert once.count("\n| ladder |") == 1  # one row a solver: the one that counts
 
 
+def test_two_threads_are_compared_with_one_and_projected(result, tmp_path):
+    faster = copy.deepcopy(result)
+    faster["options"]["threads"] = 2
+    for entry, other in zip(result["workloads"], faster["workloads"], strict=True):
+        comparison.ours(other)["seconds"] = comparison.ours(entry)["seconds"] * 0.6
+    [found] = comparison.speedups(result, faster)
+    assert found.factor == pytest.approx(1 / 0.6) and found.serial == pytest.approx(0.2)
+    assert found.projected == pytest.approx(1 / (0.2 + 0.8 / 16))
+    copied = tmp_path / "benchmarks.md"
+    shutil.copy(page.PAGE, copied)
+    page.write(
+        [results.write(result, tmp_path / "1.json"), results.write(faster, tmp_path / "2.json")], copied, tmp_path
+    )
+    assert "| 1.67 | 20% | 4.0 |" in copied.read_text()
+    assert copied.read_text().count("### fake_workload") == 1 and copied.read_text().count("| fake_workload |") == 3
+
+
+def test_growth_is_drawn_family_by_family(result, tmp_path):
+    entry = copy.deepcopy(result["workloads"][0]) | {"name": "scale_rows", "gate": None}
+    sizes = [("Ridge", 1000, 1.0), ("Ridge", 4000, 4.0), ("KMeans", 1000, 2.0)]
+    entry["rows"] = [
+        entry["rows"][0] | {"variant": f"family={f}, rows={n}", "seconds": s, "memory_mb": 8.0} for f, n, s in sizes
+    ]
+    assert picture.growth(entry) == {"Ridge": [(1000, 1.0, 8.0), (4000, 4.0, 8.0)], "KMeans": [(1000, 2.0, 8.0)]}
+    picture.draw([result | {"workloads": [entry]}], tmp_path)
+    assert (tmp_path / picture.GROWTH).read_text().count("<!--  KMeans -->") == 1
+
+
 def test_the_page_refuses_small_sizes_and_missing_markers(result, tmp_path):
     quick = results.write(result | {"options": result["options"] | {"quick": True}}, tmp_path / "quick.json")
     with pytest.raises(ValueError, match=r"needs a result of full sizes; quick\.json was made with --quick"):
-        page.write(quick, tmp_path / "unused.md")
+        page.write([quick], tmp_path / "unused.md")
     (tmp_path / "bare.md").write_text("# Benchmarks\n")
     with pytest.raises(ValueError, match="must have the lines"):
-        page.write(results.write(result, tmp_path / "r.json"), tmp_path / "bare.md")
+        page.write([results.write(result, tmp_path / "r.json")], tmp_path / "bare.md")
 
 
 def test_the_page_explains_every_column_and_option():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.benchmarks.fake_workload import workload
 
+from benchmarks.comparison import ours_as_accurate
 from benchmarks.ranking import rank
 from benchmarks.workload import Gate
 
@@ -37,6 +38,14 @@ def test_the_fastest_peer_that_passes_is_compared():
     assert (entry["fastest_peer"], entry["ratio"], entry["verdict"]) == ("careful", 2.5, "faster")
     assert [r["passes"] for r in entry["rows"]] == [True, True, False, True, True, True, None]
     assert [r["counted"] for r in entry["rows"]] == [False, True, False, False, True, True, False]
+
+
+def test_time_at_the_accuracy_of_the_fastest_peer():
+    rows = [row("surefit", 1.0, 1e-6), row("surefit", 2.0, 1e-8), row("surefit", 3.0, 1e-9), row("peer", 4.0, 1e-8)]
+    entry = rank(workload, rows)
+    assert entry["ratio"] == 4.0 and ours_as_accurate(entry)["seconds"] == 2.0
+    assert ours_as_accurate(rank(workload, [*rows[:1], *rows[3:]])) is None  # no setting that ran is as accurate
+    assert ours_as_accurate(rank(workload, rows[:3])) is None  # nobody to compare with
 
 
 @pytest.mark.parametrize(
