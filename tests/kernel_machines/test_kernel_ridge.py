@@ -1,5 +1,8 @@
 """Kernel ridge regression: worked numbers, identities, brute force, other solvers, and the certificate."""
 
+import warnings
+from fractions import Fraction
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -22,6 +25,7 @@ from surefit import (
 )
 from surefit.bounds import theory_lambda
 from surefit.core.errors import ConvergenceWarning
+from surefit.kernel_machines import kernel_ridge_training
 from surefit.kernels import RBF, Linear, Min, Polynomial, Sigmoid, StringSubsequence
 
 K2, Y2 = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1.0, 0.0])
@@ -314,3 +318,30 @@ def test_the_norm_of_a_weakly_penalized_linear_fit_is_not_lost_to_rounding():
         assert finding.proved <= finding.claimed or finding.claimed != finding.claimed
     with pytest.raises(CertificateError, match="norm"):
         with_claim(certificate, "kernel_ridge.norm", value=0.99 * exact).verify(X, y)
+
+
+def test_norm_without_an_eigendecomposition(monkeypatch):
+    # coefficients of order 1 / alpha whose function is small: the product is accurate to far more digits than its worst case
+    def decompose(*_):
+        raise AssertionError("an eigendecomposition costs ten times the fit")
+
+    monkeypatch.setattr(kernel_ridge_training.solver, "decompose", decompose)
+    X, y = problem(22, n=300)
+    model = KernelRidge(1e-3, kernel=RBF(gamma=0.1)).fit(X[:, :1], y)
+    K, c = RBF(gamma=0.1)(X[:, :1]), [Fraction(value) for value in model.dual_coef_]
+    square = sum(
+        left * sum(Fraction(k) * right for k, right in zip(row, c, strict=True)) for left, row in zip(c, K, strict=True)
+    )
+    assert model.rkhs_norm_**2 == pytest.approx(float(square), rel=1e-9)
+    assert model.rkhs_norm_ <= model.certificate_["kernel_ridge.norm"].value
+
+
+def test_norm_at_a_tiny_penalty():
+    # the coefficients are rounding errors divided by alpha in 37 of 40 directions, along which the function vanishes
+    X, y = problem(23, n=40, d=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KernelRidge(1e-13, kernel=Linear()).fit(X, y)
+    c = model.dual_coef_
+    assert np.sum(np.abs(c)[:, None] * np.abs(X @ X.T) * np.abs(c)) > 1e16  # no digit of c' K c is left
+    assert model.rkhs_norm_ == pytest.approx(np.linalg.norm(np.linalg.lstsq(X, y, rcond=None)[0]), rel=1e-9)
