@@ -236,3 +236,15 @@ def test_sigmoids_are_those_of_the_general_solver_in_few_evaluations(monkeypatch
     assert len(losses) <= 15
     p = 1 / (1 + np.exp(-(slope * scores + intercept)))
     assert abs(weights @ (p - second)) <= 1e-6 and abs(weights @ ((p - second) * scores)) <= 1e-3
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("columns, got", [(None, "1 number"), (6, r"an array of shape \(6,\)")])
+def test_scores_that_do_not_fit_the_classes_are_named(method, columns, got):
+    class Odd(LogisticRegression):
+        def decision_function(self, X):
+            return np.zeros(len(X) if columns is None else (len(X), columns))
+
+    X, y, _ = data(3)
+    with pytest.raises(InvalidData, match=f"with 3 classes must return 3 scores per row, and returned {got} per row"):
+        CalibratedClassifierCV(Odd(), method=method).fit(X, y)

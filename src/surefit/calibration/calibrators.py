@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator
 
+from surefit.core.errors import InvalidData
 from surefit.solvers.calibration import fit_factor, fit_isotonic, fit_sigmoid, one_hot
 
 LOW, HIGH = math.exp(-10.0), math.exp(10.0)  # range of the inverse temperature
@@ -70,6 +71,14 @@ def raw_scores(found: Any, method: str, n_known: int, n_classes: int, kind: str)
     logarithms.
     """
     found = np.asarray(found, dtype=np.float64)
+    wanted = n_known if n_known > 2 or method == "predict_proba" else 1
+    if found.size != len(found) * wanted:
+        got = "1 number" if found.size == len(found) else f"an array of shape {found.shape[1:]}"
+        raise InvalidData(
+            f"CalibratedClassifierCV: {method} of a classifier with {n_known} classes must return "
+            f"{wanted} {'score' if wanted == 1 else 'scores'} per row, and returned {got} per row; "
+            "use a classifier that scores each class (with SVC, decision_function_shape='ovr')."
+        )
     if kind == "temperature":
         if method == "predict_proba":
             return np.log(found + TINY)
