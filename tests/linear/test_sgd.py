@@ -21,6 +21,7 @@ from surefit import (
     SGDRegressor,
 )
 from surefit.core.errors import ConvergenceWarning
+from surefit.solvers.sgd import passes
 
 LOSSES = [
     "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", "squared_error", "huber",
@@ -360,3 +361,19 @@ def test_a_float32_target_gives_the_model_of_float64_without_a_warning():
         warnings.simplefilter("error", RuntimeWarning)
         models = [SGDRegressor(random_state=0).fit(X, target) for target in (y, y.astype(np.float64))]
     assert np.array_equal(models[0].coef_, models[1].coef_)
+
+
+@pytest.mark.parametrize("mass", [0.0, 7.5])
+def test_l1_penalty_of_all_weights_is_that_of_single_weights(mass):
+    rng = np.random.default_rng(3)
+    v, paid = rng.normal(size=60), 0.3 * rng.normal(size=60)
+    v[[4, 9]] = 0.0, np.nan  # NaN must remain, so that an overflow is noticed
+    lag = rng.normal(size=60 if mass else 0)
+    one, together = [each.copy() for each in (v, paid, lag)], [each.copy() for each in (v, paid, lag)]
+    for j in range(60):
+        passes._pay(j, one[0], one[1], 0.7, 0.5, mass, one[2])
+    passes._pay_all(together[0], together[1], 0.7, 0.5, mass, together[2])
+    assert np.sum(together[0] == 0.0) > 10 and np.isnan(together[0][9])
+    keep = np.arange(60) != 9
+    for wanted, found in zip(one, together, strict=True):
+        np.testing.assert_allclose(found[keep[: len(found)]], wanted[keep[: len(found)]], rtol=1e-14, atol=1e-15)
