@@ -2,6 +2,7 @@
 
 from surefit.solvers.newton.centered_rows import Centered, centered
 from surefit.solvers.newton.exponential_scores import ExponentialScores
+from surefit.solvers.newton.first_model import first_model
 from surefit.solvers.newton.logistic_scores import LogisticScores
 from surefit.solvers.newton.minimize import Fit, minimize
 from surefit.solvers.newton.rows import Rows
@@ -18,6 +19,7 @@ __all__ = [
     "ScalarScores",
     "SoftmaxScores",
     "centered",
+    "first_model",
     "minimize",
     "subsample_start",
 ]
