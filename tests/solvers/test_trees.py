@@ -119,8 +119,17 @@ def test_presort_orders_values_and_marks_changes(values):
 
 
 def test_presort_of_many_values_with_equal_leading_bits():
-    column = 1.0 + np.random.default_rng(0).permutation(500) * 2.0**-50
-    assert np.array_equal(trees.presort(column[None])[0] & ROW, np.argsort(column))
+    rng = np.random.default_rng(0)
+    column = np.concatenate(
+        [s * (1.0 + rng.permutation(500) // 2 * 2.0**-50) for s in (1.0, -1.0)]
+    )  # pairs of equal values
+    column[::50] = np.nan
+    rows = np.flatnonzero(rng.random(1000) < 0.9)
+    segment = trees.presort(np.array([column, -column]), rows)
+    for each, own in zip(segment, (column, -column), strict=True):
+        ordered = own[each & ROW]
+        assert np.array_equal(each & ROW, rows[np.argsort(own[rows], kind="stable")])
+        assert np.array_equal(each[1:] >= NEW, (ordered[1:] != ordered[:-1]) & ~np.isnan(ordered[:-1]))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
-from surefit.core.loops import copy_into
 from surefit.solvers.trees import flat
 from surefit.solvers.trees.flat import FlatTree
 
@@ -92,7 +91,7 @@ def finished(nodes: Any, sums: np.ndarray, words, branches, n_codes: int) -> Fla
 def _preorder(left, right):
     count = len(left)
     old, end = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
-    stack, place = np.empty(count + 1, dtype=np.int32), np.empty(count, dtype=np.int32)
+    stack, place = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)  # a node is on the stack once
     stack[0], top, visited = 0, 1, 0
     while top > 0:
         top -= 1
@@ -105,10 +104,6 @@ def _preorder(left, right):
         if left[node] < 0:
             end[visited - 1] = visited
             continue
-        if top + right[node] - left[node] + 2 > len(stack):
-            longer = np.empty(2 * len(stack) + right[node] - left[node] + 2, dtype=np.int32)
-            copy_into(longer, stack[:top])
-            stack = longer
         stack[top] = -node - 1
         top += 1
         for child in range(right[node], left[node] - 1, -1):

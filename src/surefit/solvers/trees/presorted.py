@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
-from surefit.core.loops import ascending, copy_into
 from surefit.solvers.trees.data import (
     category_of,
     cut_column,
@@ -25,7 +24,8 @@ from surefit.solvers.trees.data import (
 from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
 from surefit.solvers.trees.targets import at_place, best_cut
 
-FEW = 24  # longer runs of keys with equal leading bits are sorted by NumPy
+MOVES = 6  # per row by insertion sort of equal leading bits; otherwise rows are first sorted by the trailing bits
+LEADING, TRAILING = np.uint64(0), np.uint64(32)  # shifts to the left that leave these 32 bits of a value
 
 
 class Presorted(NamedTuple):
@@ -43,8 +43,12 @@ def presort(values: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
     rows = np.arange(n, dtype=np.uint32) if rows is None else np.asarray(rows, dtype=np.uint32)
     order = np.empty((d, len(rows)), dtype=np.uint32)
     keys, slack = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.uint64)
+    counts = np.empty((3, 2048), dtype=np.int64)
     for j in range(d):
-        _sort_column(values[j], values[j].view(np.uint64), rows, keys, slack, order[j])
+        column, bits = values[j], values[j].view(np.uint64)
+        if not _sort_column(column, bits, rows, LEADING, counts, keys, slack, order[j]):
+            _sort_column(column, bits, rows, TRAILING, counts, keys, slack, order[j])
+            _sort_column(column, bits, order[j], LEADING, counts, keys, slack, order[j])
     return order
 
 
@@ -55,15 +59,36 @@ def presorted(values: np.ndarray, order: np.ndarray) -> Presorted:
 
 
 @compiled
-def _sort_column(column, bits, rows, keys, slack, order):
-    _leading_bits(column, bits, rows, keys)
-    _sort_leading(keys, slack)
-    _finish(column, keys, order)
+def _sort_column(column, bits, rows, shift, counts, keys, slack, order):
+    """Sort ``rows`` stably by the value (or its trailing bits, as ``shift`` says); return False if too many leading bits are equal."""
+    _write_keys(column, bits, rows, shift, slack)
+    _sort_leading(counts, slack, keys)
+    low = np.uint64(0xFFFFFFFF)
+    if shift > 0:
+        for i in range(len(keys)):
+            order[i] = keys[i] & low
+        return True
+    left = MOVES * len(keys)
+    for i in range(len(keys)):  # insertion sort is stable, and no row passes one with other leading bits
+        row, p = keys[i] & low, i
+        value = column[row]
+        while p > 0 and column[order[p - 1]] > value:
+            order[p] = order[p - 1]
+            p -= 1
+        order[p] = row
+        left -= i - p
+        if left < 0:
+            return False
+    for i in range(len(keys) - 1, 0, -1):
+        before, here = column[order[i - 1]], column[order[i]]
+        if before < here or (np.isnan(here) and not np.isnan(before)):
+            order[i] |= NEW
+    return True
 
 
 @compiled
-def _leading_bits(column, bits, rows, keys):
-    """Write keys that consist of the 32 leading bits of the value, in numerical order, and the row."""
+def _write_keys(column, bits, rows, shift, keys):
+    """Write keys that consist of 32 bits of the value (after a shift to the left), in numerical order, and the row."""
     sign, low = np.uint64(1 << 63), np.uint64(0xFFFFFFFF)
     for i in range(len(rows)):
         row = np.uint64(rows[i])
@@ -72,21 +97,21 @@ def _leading_bits(column, bits, rows, keys):
             continue
         key = bits[row] if column[row] != 0.0 else np.uint64(0)  # -0.0 equals 0.0
         key = ~key if key & sign else key | sign
-        keys[i] = (key & ~low) | row
+        keys[i] = ((key << shift) & ~low) | row
 
 
 @compiled
-def _sort_leading(keys, slack):
-    """Sort stably by the upper 32 bits: three rounds of counting sort, by 11, 11 and 10 bits."""
-    n = len(keys)
-    counts = np.zeros((3, 2048), dtype=np.int64)
+def _sort_leading(counts, source, aim):
+    """Sort ``source`` stably by the upper 32 bits into ``aim``: three rounds of counting sort, by 11, 11 and 10 bits."""
     mask = np.uint64(2047)
-    for i in range(n):
-        key = keys[i] >> np.uint64(32)
+    for digit in range(3):
+        for value in range(2048):
+            counts[digit, value] = 0
+    for i in range(len(source)):
+        key = source[i] >> np.uint64(32)
         counts[0, key & mask] += 1
         counts[1, (key >> np.uint64(11)) & mask] += 1
         counts[2, (key >> np.uint64(22)) & mask] += 1
-    source, aim = keys, slack
     for digit in range(3):
         place = counts[digit]
         total = 0
@@ -95,48 +120,12 @@ def _sort_leading(keys, slack):
             place[value] = total
             total += here
         shift = np.uint64(32 + 11 * digit)
-        for i in range(n):
+        for i in range(len(source)):
             key = source[i]
             value = (key >> shift) & mask
             aim[place[value]] = key
             place[value] += 1
         source, aim = aim, source
-    copy_into(keys, source)
-
-
-@compiled
-def _finish(column, keys, order):
-    """Sort rows with equal leading bits, and mark where the value changes."""
-    n = len(keys)
-    shift, low = np.uint64(32), np.uint64(0xFFFFFFFF)
-    start = 0
-    while start < n:
-        stop = start + 1
-        while stop < n and keys[stop] >> shift == keys[start] >> shift:
-            stop += 1
-        if stop - start > FEW and np.isnan(column[keys[start] & low]):
-            for i in range(start, stop):
-                order[i] = keys[i] & low
-        elif stop - start > FEW:
-            values = np.empty(stop - start)
-            for i in range(len(values)):
-                values[i] = column[keys[start + i] & low]
-            ranks = ascending(values)
-            for i in range(len(values)):
-                order[start + i] = keys[start + ranks[i]] & low
-        else:
-            for i in range(start, stop):  # insertion sort is stable
-                row = keys[i] & low
-                p = i
-                while p > start and column[order[p - 1]] > column[row]:
-                    order[p] = order[p - 1]
-                    p -= 1
-                order[p] = row
-        start = stop
-    for i in range(n - 1, 0, -1):
-        before, here = column[order[i - 1]], column[order[i]]
-        if before < here or (np.isnan(here) and not np.isnan(before)):
-            order[i] |= NEW
 
 
 @segment_of.register(Presorted)
