@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefit.solvers.trees import FlatTree, Rules, bin_columns, class_target, grow_binned
+from surefit.solvers.trees.candidates import Candidates
 from surefit.solvers.trees.forest import grow_pair
 
 
@@ -48,6 +49,15 @@ def test_ties_are_broken_alike(seed):
     counts = rng.integers(0, 3, 60)
     counts[0] += 1
     assert_same(*both(X, y, counts))
+
+
+def test_thresholds_are_in_the_middle_of_the_gap():
+    X, y, counts = np.arange(10.0)[:, None], np.repeat([0, 1], 5), np.zeros(10, dtype=np.int64)
+    counts[[0, 1, 8, 9]] = 1  # drawn: the gap is from 1 to 8, with bin edges 1.5, 2.5, ..., 7.5
+    for tree in both(X, y, counts):
+        assert tree.threshold[0] == 4.5 and tree.n_leaves == 2
+    edges = bin_columns(X.T).edges
+    assert Candidates(edges, np.array([9]), np.full((1, 255), np.nan)).threshold(0, 1, 8) == 4.5  # of partitions
 
 
 def test_only_the_named_columns_are_cut_and_constants_do_not_count():

@@ -216,13 +216,11 @@ def _(data, target, feature, start, stop, share, weight, sums, limits):
 
 
 @threshold_at.register(Binned)
-def _(data, feature, segment, place, missing, random):
+def _(data, feature, segment, place, missing):
     if place == len(segment) - missing:
         return np.inf
-    code = np.int64(data.codes[feature, segment[place - 1] & ROW])
-    if random:
-        code = between(code, np.int64(data.codes[feature, segment[place] & ROW]))
-    return data.edges[feature, code]
+    left, right = data.codes[feature, segment[place - 1] & ROW], data.codes[feature, segment[place] & ROW]
+    return data.edges[feature, between(np.int64(left), np.int64(right))]
 
 
 @category_of.register(Binned)

@@ -8,6 +8,7 @@ import numpy as np
 
 from surefit.core.partitioned import Part, PartitionedRows
 from surefit.solvers.trees.binned import bin_columns, encode_column
+from surefit.solvers.trees.draws import between
 
 SAMPLE = 2**16  # number of evenly spaced rows that determine the bin edges of columns with many values
 MOST = 255  # largest number of distinct values for which all cuts are candidates
@@ -30,11 +31,11 @@ class Candidates(NamedTuple):
             found[:, j] = own
         return found
 
-    def threshold(self, feature: int, left: int, right: int, random: bool = False) -> float:
-        """Return the threshold between two consecutive codes that occur at a node; of a ``random`` cut, the edge in the middle."""
+    def threshold(self, feature: int, left: int, right: int) -> float:
+        """Return the threshold in the middle between two consecutive codes that occur at a node."""
         low, high = self.values[feature, left], self.values[feature, right]
         if np.isnan(low):
-            return float(self.edges[feature, (left + right - 1) >> 1 if random else left])
+            return float(self.edges[feature, between(left, right)])
         middle = low / 2.0 + high / 2.0
         return float(middle if low <= middle < high else low)
 

@@ -41,10 +41,10 @@ def random_cut(data, target, feature, start, stop, share, weight, sums, limits):
 
 
 @generic
-def threshold_at(data, feature, segment, place, missing, random):
+def threshold_at(data, feature, segment, place, missing):
     """Return the threshold of the cut after the first ``place`` rows of a segment that ends with ``missing`` missing values.
 
-    In bins, it is the lowest possible edge, or for a ``random`` cut the one in the middle.
+    In bins, it is the edge in the middle of the gap.
     """
 
 

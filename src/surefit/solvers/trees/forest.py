@@ -9,10 +9,13 @@ cache line contains all columns that a node uses.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.loops import copy_into
+from surefit.solvers.trees.draws import between
 from surefit.solvers.trees.flat import (
     DEPTH,
     FEW_ROWS,
@@ -135,17 +138,21 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
             reason[node] = NO_CUT
             continue
         # Impurity minus the mean impurity of the children, from 2 p (1 - p) = 2 (p - p^2).
-        reason[node], feature[node], cut[node] = SPLIT, j, b
+        reason[node], feature[node] = SPLIT, j
         gain[node] = max(2.0 * (score - P * P / W) / W, 0.0)
         middle, behind = first, 0
+        lowest: Any = np.int64(255)
         for k in range(first, last):
             entry = entries[k]
-            goes_left = by_row[entry & low_word, j] <= b
+            code = np.int64(by_row[entry & low_word, j])
+            goes_left = code <= b
+            lowest = min(lowest, 255 if goes_left else code)
             entries[middle] = entry
             slack[behind] = entry
             middle += goes_left
             behind += not goes_left
         copy_into(entries[middle:last], slack[:behind])
+        cut[node] = between(b, lowest)
         waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = middle, last, 2 * node + 1, level + 1
         waiting[top + 1, 0], waiting[top + 1, 1] = first, middle
         waiting[top + 1, 2], waiting[top + 1, 3] = 2 * node, level + 1

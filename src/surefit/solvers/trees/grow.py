@@ -187,7 +187,7 @@ def _split_in_two(columns, data, target, rules, monotone, nodes, sums, node, set
         missing, nodes[node].missing_left = 0, False
     else:
         segment = segment_of(data, j, start, stop)
-        nodes[node].threshold = threshold_at(data, j, segment, place, missing, rules.random_cuts)
+        nodes[node].threshold = threshold_at(data, j, segment, place, missing)
     n_left = mark_left(data, segment, place, missing, nodes[node].missing_left)
     if nodes[node].kind == flat.THRESHOLD and missing == 0:
         nodes[node].missing_left = n_left > stop - start - n_left  # values missing at prediction go where most rows go

@@ -178,7 +178,7 @@ def _(data, target, feature, start, stop, share, weight, sums, limits):
 
 
 @threshold_at.register(Presorted)
-def _(data, feature, segment, place, missing, random):
+def _(data, feature, segment, place, missing):
     low = data.values[feature, segment[place - 1] & ROW]
     if place == len(segment) - missing:  # values against missing values
         return np.inf

@@ -239,7 +239,7 @@ class Waves:
         if not found.missing[p]:
             to_left = bool(2 * found.left[p, 0] > node.rows)  # missing values at prediction follow the majority
         threshold = self.candidates.threshold
-        node.threshold = threshold(feature, code, following, rules.random_cuts) if following >= 0 else math.inf
+        node.threshold = threshold(feature, code, following) if following >= 0 else math.inf
         node.split = Found(best, feature, code, to_left)
 
     def tree(self) -> FlatTree:
