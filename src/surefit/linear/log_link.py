@@ -49,7 +49,7 @@ def _by_newton(X, y, c, loss, l2: float, intercept: bool, tol: float, budget: Bu
     target = AIM * tol * null
     fit = newton.minimize(
         frame.rows, scores, 0.0, l2, intercept=intercept, tolerance=target, budget=budget, coef=coef, offset=offset,
-        model=model,
+        model=model, unseen=SURE * tol * null,
     )  # fmt: skip
     fit = frame.outward(fit)
     reached = fit.gap <= tol * null

@@ -2,7 +2,7 @@
 
 Rows of ``A`` are contiguous in memory; a matrix stored by columns is passed transposed. ``dots`` computes the product
 with each row of ``A``, ``sums`` the linear combination of all rows. Both return the products, the same with absolute
-values, and sums of squares.
+values, and sums of squares; ``products`` omits the squares.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import numpy as np
 from surefit.core.jit import compiled
 
 PART = 256  # number of terms that are summed before they are added to the total
+TILE = 16  # number of rows that are transposed together, so that sums of different rows run in parallel
+NARROW = 64  # number of columns up to which a tile fits in the cache
 
 
 @compiled
@@ -41,14 +43,50 @@ def dots(A: Any, t: Any) -> np.ndarray:
     return out
 
 
+def products(A: Any, t: Any) -> np.ndarray:
+    """Return ``A t`` and ``|A| |t|``."""
+    return _products_by_tiles(A, t, TILE) if A.shape[1] <= NARROW else dots(A, t)[:2]
+
+
+@compiled
+def _products_by_tiles(A: Any, t: Any, height: Any) -> np.ndarray:
+    # the height is an argument, because a loop of constant length would be unrolled instead of vectorized
+    n, d = A.shape
+    out, tile, sums = np.empty((2, n)), np.zeros((d, height)), np.empty((2, height))
+    for start in range(0, n, height):
+        count = min(height, n - start)
+        for i in range(count):
+            for j in range(d):
+                tile[j, i] = A[start + i, j]
+        sums[:] = 0.0
+        for j in range(d):
+            for i in range(height):
+                p = tile[j, i] * t[j]
+                sums[0, i] += p
+                sums[1, i] += abs(p)
+        for i in range(count):
+            out[0, start + i], out[1, start + i] = sums[0, i], sums[1, i]
+    return out
+
+
 @compiled
 def sums(A: Any, t: Any) -> Any:
-    """Return ``A' t``, ``|A|' |t|`` and the squared norms of the columns, summed by parts."""
+    """Return ``A' t``, ``|A|' |t|`` and the squared norms of the columns, summed by parts, of few columns two rows at a time."""
     n, d = A.shape
     out, part = np.zeros((3, d)), np.empty((3, d))
     for start in range(0, n, PART):
         part[:] = 0.0
-        for i in range(start, min(start + PART, n)):
+        stop = min(start + PART, n)
+        whole = start + (stop - start) // 2 * 2 if d <= NARROW else start
+        for i in range(start, whole, 2):
+            left, right = t[i], t[i + 1]
+            for j in range(d):
+                x, u = A[i, j], A[i + 1, j]
+                p, q = x * left, u * right
+                part[0, j] += p + q
+                part[1, j] += abs(p) + abs(q)
+                part[2, j] += x * x + u * u
+        for i in range(whole, stop):
             for j in range(d):
                 x = A[i, j]
                 p = x * t[i]

@@ -119,9 +119,9 @@ class Dense(_Matrix):
         mid, size = np.zeros(n), np.zeros(n)
         for piece, part in self.blocks(A, shift):
             if self.by_rows and len(part) == n:
-                mid, size, _ = loops.dots(part, u)
+                mid, size = loops.products(part, u)
             elif self.by_rows:
-                mid[piece], size[piece], _ = loops.dots(part, u)
+                mid[piece], size[piece] = loops.products(part, u)
             else:
                 more = loops.sums(part, u[piece])
                 mid, size = mid + more[0], size + more[1]

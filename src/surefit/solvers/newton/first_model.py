@@ -35,37 +35,41 @@ def first_model(
     some, terms = (rows.part(step), scores.part(step)) if step > 1 else (rows, scores)
     if coef.any() or not scores.y.min() > 0.0:
         Z = some.times(coef) + offset if coef.any() else np.tile(offset, (some.shape[0], 1))
-        return coef, offset, _model(some, terms.evaluate(Z)[2], intercept)
-    Z = np.log(terms.y)[:, None]
-    weights = terms.evaluate(Z)[2]
-    model = _model(some, weights, intercept)
+        return coef, offset, _model(some, terms.evaluate(Z)[2], np.zeros(some.shape[0]), intercept)[0]
+    logs = np.log(terms.y)
+    weights = terms.evaluate(logs[:, None])[2]
+    level = float(weights @ logs) / float(weights.sum()) if intercept else 0.0
+    model, products = _model(some, weights, logs - level, intercept)
     if model is None:
         return coef, offset, None
-    level = float(weights @ Z[:, 0]) / float(weights.sum()) if intercept else 0.0
-    g = -some.transposed(weights[:, None] * (Z - level))[0]
-    w = minimize_quadratic(model.H, g, np.zeros(d), 0.0, l2, 0.0)[None]
+    w = minimize_quadratic(model.H, -products, np.zeros(d), 0.0, l2, 0.0)[None]
     b = level - model.back @ w[0] if intercept else np.zeros(1)
     reached = scores.value(rows.times(w) + b) + 0.5 * l2 * float(np.vdot(w, w))
     return (w, b, model) if reached < scores.value(np.tile(offset, (n, 1))) else (coef, offset, model)
 
 
-def _model(rows: Rows, weights: np.ndarray, intercept: bool) -> Model | None:
-    """Return the Hessian for some curvatures, or None if they or single precision overflow."""
+def _model(rows: Rows, weights: np.ndarray, target: np.ndarray, intercept: bool) -> tuple[Model | None, np.ndarray]:
+    """Return the Hessian for some curvatures and weighted products with a target; None if single precision overflows."""
     n, d = rows.shape
-    if not 0.0 < weights.sum() < np.inf:
-        return None
-    means, roots = rows.weighted_means(weights) if intercept else np.zeros(d), np.sqrt(weights)
-    H = np.zeros((d, d))
-    for start, stop in blocks(n, rows_per_block(d, BLOCK_ENTRIES)):
-        block = np.empty((stop - start, d), dtype=np.float32)
-        _scale(rows.X[start:stop], roots[start:stop], means, block)
-        with np.errstate(over="ignore", invalid="ignore"):
-            H += block.T @ block
-    return Model(np.arange(d), H, means[None] if intercept else np.zeros((1, d))) if np.isfinite(H).all() else None
+    total, gram = float(weights.sum()), np.zeros((d + 2, d + 2))
+    if not 0.0 < total < np.inf:
+        return None, np.zeros(d)
+    roots = np.sqrt(weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start, stop in blocks(n, rows_per_block(d + 2, BLOCK_ENTRIES)):
+            block = np.empty((stop - start, d + 2), dtype=np.float32)
+            _scale(rows.X[start:stop], roots[start:stop], target[start:stop], block)
+            gram += block.T @ block
+        means = gram[d, :d] / total if intercept else np.zeros(d)
+        H = gram[:d, :d] - total * np.outer(means, means)
+    return (Model(np.arange(d), H, means[None]) if np.isfinite(gram).all() else None), gram[d + 1, :d]
 
 
 @compiled(relaxed=True)
-def _scale(x, roots, means, block):
+def _scale(x, roots, target, block):
+    """Store the rows with a one and their target, times the roots of their weights."""
+    d = x.shape[1]
     for i in range(len(roots)):
-        for j in range(len(means)):
-            block[i, j] = (x[i, j] - means[j]) * roots[i]
+        for j in range(d):
+            block[i, j] = x[i, j] * roots[i]
+        block[i, d], block[i, d + 1] = roots[i], target[i] * roots[i]
