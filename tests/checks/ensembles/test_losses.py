@@ -19,7 +19,7 @@ def near(found, true, room):
 @pytest.mark.parametrize("y", [0.0, 1.0])
 def test_logistic_derivatives_keep_their_digits(y):
     problem, z = {"loss": "log_loss", "scores": 1}, np.array([SCORES])
-    _, g, h = derivatives(problem, np.full(len(SCORES), y), z)
+    g, h = derivatives(problem, np.full(len(SCORES), y), z)
     for k, score in enumerate(SCORES):
         p, q = (1 / (1 + mpmath.exp(sign * mpf(score))) for sign in (-1, 1))
         near(g[0, k], -q if y else p, 8 * ULP)
@@ -30,7 +30,7 @@ def test_logistic_derivatives_keep_their_digits(y):
 @pytest.mark.parametrize("own", range(4))
 def test_softmax_derivatives_keep_their_digits(own, shift):
     z = np.array([[s + shift, -s + shift, 0.5 * s + shift, shift] for s in SCORES]).T
-    _, g, h = derivatives({"loss": "log_loss", "scores": 4}, np.full(len(SCORES), float(own)), z)
+    g, h = derivatives({"loss": "log_loss", "scores": 4}, np.full(len(SCORES), float(own)), z)
     for i, column in enumerate(z.T):
         e = [mpmath.exp(mpf(float(v))) for v in column]
         room = (16 + 2 * float(np.ptp(column))) * ULP  # an argument of the exponential is rounded once
@@ -45,7 +45,7 @@ def test_rounding_is_relative_to_the_terms_that_cancel(loss):
     z = np.array([[1e-9, -3e-12, 0.3, 2.0, -5.0]])
     y = np.exp(z[0]) * (1 + 1e-14)
     problem = {"loss": loss, "scores": 1}
-    _, g, h = derivatives(problem, y, z)
+    g, h = derivatives(problem, y, z)
     terms = gradient_terms(problem, g, h)
     for k in range(z.shape[1]):
         e, t = mpmath.exp(mpf(float(z[0, k]))), mpf(float(y[k]))

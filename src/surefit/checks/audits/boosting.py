@@ -13,7 +13,7 @@ import numpy as np
 
 from surefit.checks.audits.reading import inner
 from surefit.checks.enclosure import UNIT, gamma
-from surefit.checks.ensembles.losses import derivatives, gradient_terms
+from surefit.checks.ensembles.losses import derivatives, gradient_terms, loss_values
 from surefit.checks.ensembles.packed import leaves_of, packed_trees
 from surefit.checks.judge import AtMost, Proof, claim, shared
 from surefit.core.catalog import Entry, register
@@ -105,8 +105,8 @@ def _repeat(read_as: Certificate, rows: Data) -> Rounds:
             trees[k] = tree._replace(value=np.where(tree.feature[:, None] < 0, tree.value - z[k, 0], 0.0))
         largest = max(floor, *(float(np.max(np.abs(tree.value), initial=0.0)) for tree in trees))
     for first in range(0, len(trees), problem["scores"]):
-        loss, g, h = derivatives(problem, y, z)
-        losses.append(math.fsum(s * loss) / total)
+        g, h = derivatives(problem, y, z)
+        losses.append(math.fsum(s * loss_values(problem, y, z)) / total)
         for k, tree in enumerate(trees[first : first + problem["scores"]]):
             leaf, size = leaves_of(X, everyone, tree), len(tree.feature)
             G, H = (np.bincount(leaf, weights=s * v[k], minlength=size) for v in (g, h))
@@ -122,8 +122,8 @@ def _repeat(read_as: Certificate, rows: Data) -> Rounds:
                 max(kept, new[own].max(initial=0.0)) for kept, new in zip((rounding, single), off, strict=True)
             )
             z[k] += tree.value[leaf, 0]
-    losses.append(math.fsum(s * derivatives(problem, y, z)[0]) / total)
-    steep = float(np.max(np.abs(derivatives(problem, y, z)[1]), initial=0.0))
+    losses.append(math.fsum(s * loss_values(problem, y, z)) / total)
+    steep = float(np.max(np.abs(derivatives(problem, y, z)[0]), initial=0.0))
     slip = _slip(z, len(losses))
     return Rounds(
         np.array(losses),

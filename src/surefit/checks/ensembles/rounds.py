@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.enclosure import UNIT, gamma
-from surefit.checks.ensembles.losses import derivatives, gradient_terms
+from surefit.checks.ensembles.losses import derivatives, gradient_terms, loss_values
 from surefit.checks.ensembles.routes import BoostedTree, add_steps, leaves_of
 from surefit.core.partitioned import Part, row_draws, rows_of_part, weights_in
 from surefit.core.sample import read_target
@@ -63,7 +63,7 @@ class Rounds(NamedTuple):
     before: Loss
     after: Loss
     leaves: tuple[np.ndarray, ...]  # for each recomputed tree: sums of g, its terms, h, |h| by node
-    residuals: np.ndarray  # for each recomputed tree: the largest absolute residual
+    residuals: np.ndarray  # for each recomputed tree with quantiles: the largest absolute residual
     slips: np.ndarray  # for each recomputed tree: the largest rounding error of a score before it
 
 
@@ -107,19 +107,21 @@ def _repeat(part: Part, setting: Setting, *mask: np.ndarray) -> Rounds:
     size, leaves, residuals, slips = np.abs(z), [], [], []
     before = _loss(problem, sample, z, size, 1)
     for first in range(0, len(setting.checked), K):
-        _, g, h = derivatives(problem, sample.y, z)
+        g, h = derivatives(problem, sample.y, z)
         slips += [gamma(first // K + 1) * float(np.max(size, initial=0.0))] * len(setting.checked[first : first + K])
         for k, tree in enumerate(setting.checked[first : first + K]):
             leaf = leaves_of(sample.columns, tree, setting.bins)
             if setting.quantile is None:
                 parts = (g[k], gradient_terms(problem, g[k], h[k]), h[k], np.abs(h[k]))
                 leaves.append(np.array([np.bincount(leaf, sample.s * part, len(tree.feature)) for part in parts]))
-            residuals.append(float(np.max(np.abs(sample.y - z[k]), initial=0.0)))
-            z[k] += tree.value[leaf]
-            size[k] += np.abs(tree.value[leaf])
+            else:
+                residuals.append(float(np.max(np.abs(sample.y - z[k]), initial=0.0)))
+            step = tree.value[leaf]
+            z[k] += step
+            size[k] += np.abs(step)
     add_steps(sample.columns, setting.rest, setting.starts, setting.bins, z, size)
     after = _loss(problem, sample, z, size, len(setting.checked) + len(setting.starts) - 1)
-    weight = math.fsum(sample.s)
+    weight = _total(sample.s)
     return Rounds(1, len(sample.y), weight, before, after, tuple(leaves), np.array(residuals), np.array(slips))
 
 
@@ -139,17 +141,24 @@ def both(a: Rounds, b: Rounds) -> Rounds:
 
 def _loss(problem: dict[str, Any], sample: Sample, z: np.ndarray, size: np.ndarray, terms: int) -> Loss:
     """Return the sum of the loss, and its rounding from the scores and from the loss itself."""
-    value, g, h = derivatives(problem, sample.y, z)
+    value, (g, h) = loss_values(problem, sample.y, z), derivatives(problem, sample.y, z)
     off = gamma(terms + 4) * size
     each = np.sum(np.abs(g) * off + np.abs(h) * off**2, axis=0) * 1.01
     largest = np.max(np.abs(z), axis=0)
     scale = np.abs(value) + np.abs(sample.y) * (1 + largest) + largest + 1
     above = 1 + gamma(len(value) + 2)  # rounding of a product and of a sum of positive terms
     return Loss(
-        math.fsum(sample.s * value),
+        _total(sample.s * value),
         above * float(np.sum(sample.s * np.abs(value))),
         above * float(np.sum(sample.s * (each + 64 * UNIT * scale))),
     )
+
+
+def _total(terms: np.ndarray) -> float:
+    """Return the sum, rounded once; one rounded product is that of equal terms."""
+    if len(terms) and np.all(terms == terms[0]):
+        return float(terms[0]) * len(terms)
+    return math.fsum(terms.tolist())
 
 
 def mean_loss(loss: Loss, weight: float, parts: int) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.loops import copy_into
 
 ROWS = 2048  # in a block
 
@@ -27,10 +28,12 @@ class BoostedTree(NamedTuple):
 
 
 @compiled
-def _route(columns: Any, start: Any, tree: BoostedTree, base: Any, stop: Any, bins: Any, rows: Any, found: Any) -> None:
+def _route(
+    columns: Any, start: Any, tree: BoostedTree, base: Any, stop: Any, bins: Any, space: Any, found: Any
+) -> None:
     """Write the leaf of each of ``len(found)`` rows from ``start`` on, in the tree with nodes ``base`` to ``stop``."""
     feature, cut, coded, missing_left, left, right, subset, _, _, _ = tree
-    n = len(found)
+    n, rows, slack = len(found), space[0], space[1]
     first, last = np.zeros(stop - base, dtype=np.int64), np.zeros(stop - base, dtype=np.int64)
     last[0] = n
     for i in range(n):
@@ -43,20 +46,18 @@ def _route(columns: Any, start: Any, tree: BoostedTree, base: Any, stop: Any, bi
                 found[rows[k]] = at
             continue
         line, top, lost = columns[j, start : start + n], cut[at], missing_left[at]
-        middle, behind = begin, n
-        for k in range(begin, end):
-            row = rows[k]
+        own, middle = rows[begin:end], np.int64(0)
+        for k in range(len(own)):  # unsigned indices need no test of the sign
+            row = own[k]
             x = line[row]
             goes_left = (x <= top) | ((x != x) & lost)
             if coded[at]:
                 goes_left = _in_subset(subset[at], bins[0][j, : bins[1][j]], x, lost)
-            rows[middle] = row  # overwritten by the next row if this one goes right and is collected at the end
-            rows[behind] = row
-            middle += goes_left
-            behind += not goes_left
-        for k in range(behind - n):
-            rows[middle + k] = rows[n + k]
-        first[left[at]], last[left[at]], first[right[at]], last[right[at]] = begin, middle, middle, end
+            own[np.uint64(middle)] = row  # overwritten by the next row if this one goes right
+            slack[np.uint64(k - middle)] = row
+            middle += np.int64(goes_left)
+        copy_into(own[middle:], slack[: len(own) - middle])
+        first[left[at]], last[left[at]], first[right[at]], last[right[at]] = begin, begin + middle, begin + middle, end
 
 
 @compiled
@@ -71,21 +72,21 @@ def _in_subset(subset: Any, categories: Any, x: Any, lost: Any) -> Any:
 @compiled
 def leaves_of(columns: Any, tree: BoostedTree, bins: Any) -> np.ndarray:
     """Return the leaf of each row; ``columns`` is X transposed, ``bins`` has the categories of each column."""
-    found, rows = np.empty(columns.shape[1], dtype=np.int64), np.empty(2 * ROWS, dtype=np.int64)
+    found, space = np.empty(columns.shape[1], dtype=np.int64), np.empty((2, ROWS), dtype=np.uint32)
     for start in range(0, len(found), ROWS):
-        _route(columns, start, tree, np.int64(0), len(tree.feature), bins, rows, found[start : start + ROWS])
+        _route(columns, start, tree, np.int64(0), len(tree.feature), bins, space, found[start : start + ROWS])
     return found
 
 
 @compiled
 def add_steps(columns: Any, trees: BoostedTree, starts: Any, bins: Any, z: Any, size: Any) -> None:
     """Add the values of all trees, in order, to the scores, and their absolute values to ``size``."""
-    found, rows = np.empty(ROWS, dtype=np.int64), np.empty(2 * ROWS, dtype=np.int64)
+    found, space = np.empty(ROWS, dtype=np.int64), np.empty((2, ROWS), dtype=np.uint32)
     for start in range(0, columns.shape[1], ROWS):
         count = min(ROWS, columns.shape[1] - start)
         for t in range(len(starts) - 1):
             k = t % len(z)
-            _route(columns, start, trees, starts[t], starts[t + 1], bins, rows, found[:count])
+            _route(columns, start, trees, starts[t], starts[t + 1], bins, space, found[:count])
             for i in range(count):
                 step = trees.value[found[i]]
                 z[k, start + i] += step

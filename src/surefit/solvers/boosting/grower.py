@@ -186,17 +186,16 @@ def _divide(columns, nodes, node, left, right, space, scale, rules):
 @compiled
 def divide_rows(words, j, table, rows, slack, start, stop):
     """Move the rows whose code of column j goes left before the others, keeping their order; return the start of the others."""
-    line, shift = words[j >> 2], np.uint32(8 * (j & 3))
-    middle, behind = start, 0
-    for k in range(start, stop):
-        row = rows[k]
-        to_left = table[(line[row] >> shift) & np.uint32(255)]
-        rows[middle] = row
-        slack[behind] = row
+    line, shift, own = words[j >> 2], np.uint32(8 * (j & 3)), rows[start:stop]
+    middle = np.int64(0)
+    for k in range(len(own)):  # unsigned indices need no test of the sign
+        row = own[k]
+        to_left = np.int64(table[(line[row] >> shift) & np.uint32(255)])
+        own[np.uint64(middle)] = row
+        slack[np.uint64(k - middle)] = row
         middle += to_left
-        behind += not to_left
-    copy_into(rows[middle:stop], slack[:behind])
-    return middle
+    copy_into(own[middle:], slack[: len(own) - middle])
+    return start + middle
 
 
 @compiled

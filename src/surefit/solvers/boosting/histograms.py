@@ -9,9 +9,12 @@ the other child, and results do not depend on the number of threads.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
 
 from surefit.core.jit import compiled
 
@@ -60,9 +63,11 @@ def add_all(words, cells, first, last, histogram):
 @compiled
 def add_range(words, cells, first, last, start, stop, histogram):
     """Add the rows from ``start`` to ``stop`` to a histogram."""
+    own = cells[start:stop]  # from here on, indices are known not to be negative
     for q in range(first, last):
-        for k in range(start, stop):
-            _add_four(words[q, k], cells[k, 0], cells[k, 1], histogram, 4 * q)
+        line = words[q, start:stop]
+        for k in range(len(line)):
+            _add_four(line[k], own, k, histogram, 4 * q)
 
 
 @compiled
@@ -80,15 +85,17 @@ def add_rows(by_row, cells, rows, first, last, histogram):
     size = max(64, 16384 // n_groups)
     words, packed = np.empty((n_groups, size), dtype=np.uint32), np.empty((size, 2), dtype=np.int64)
     for start in range(0, len(rows), size):
-        count = min(size, len(rows) - start)
-        for k in range(count):
-            row = rows[start + k]
+        own = rows[start : start + size]
+        for k in range(len(own)):
+            row = own[k]
+            codes = by_row[row]
             packed[k, 0], packed[k, 1] = cells[row, 0], cells[row, 1]
             for q in range(n_groups):
-                words[q, k] = by_row[row, first + q]
+                words[q, k] = codes[first + q]
         for q in range(n_groups):
-            for k in range(count):
-                _add_four(words[q, k], packed[k, 0], packed[k, 1], histogram, 4 * (first + q))
+            line = words[q]
+            for k in range(len(own)):
+                _add_four(line[k], packed, k, histogram, 4 * (first + q))
 
 
 @compiled
@@ -107,25 +114,37 @@ def clear_group(histogram, j):
             histogram[i, b, 1] = 0
 
 
-@compiled
-def _add_four(v, a, c, histogram, j):
-    """Add a row to the histograms of four columns from ``j`` on; ``v`` has their codes."""
-    b = v & np.uint32(255)
-    x, y = histogram[j, b, 0] + a, histogram[j, b, 1] + c
-    histogram[j, b, 0] = x
-    histogram[j, b, 1] = y
-    b = (v >> np.uint32(8)) & np.uint32(255)
-    x, y = histogram[j + 1, b, 0] + a, histogram[j + 1, b, 1] + c
-    histogram[j + 1, b, 0] = x
-    histogram[j + 1, b, 1] = y
-    b = (v >> np.uint32(16)) & np.uint32(255)
-    x, y = histogram[j + 2, b, 0] + a, histogram[j + 2, b, 1] + c
-    histogram[j + 2, b, 0] = x
-    histogram[j + 2, b, 1] = y
-    b = v >> np.uint32(24)
-    x, y = histogram[j + 3, b, 0] + a, histogram[j + 3, b, 1] + c
-    histogram[j + 3, b, 0] = x
-    histogram[j + 3, b, 1] = y
+def _add_four(v, cells, k, histogram, j):
+    """Add row ``k`` to the histograms of four columns from ``j`` on; ``v`` has their codes."""
+    for n in range(4):
+        histogram[j + n, (int(v) >> 8 * n) & 255] += cells[k]
+
+
+def _add_pairs(context: Any, v: Any, cells: Any, k: Any, histogram: Any, j: Any) -> Any:
+    """Add both words of a row in one instruction. Indices must be valid, and a column must have 256 cells of two words."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        pair = ir.VectorType(word, 2).as_pointer()
+        source, target = (context.make_array(signature.args[n])(context, builder, args[n]).data for n in (1, 3))
+        codes, first = builder.zext(args[0], word), builder.shl(args[4], word(9))
+        row = builder.load(builder.bitcast(builder.gep(source, [builder.shl(args[2], word(1))]), pair), align=8)
+        for n in range(4):
+            b = builder.and_(builder.lshr(codes, word(8 * n)), word(255))
+            place = builder.add(builder.add(first, word(512 * n)), builder.shl(b, word(1)))
+            cell = builder.bitcast(builder.gep(target, [place]), pair)
+            builder.store(builder.add(builder.load(cell, align=8), row), cell, align=8)
+        return context.get_dummy_value()
+
+    return types.none(types.uint32, cells, types.int64, histogram, types.int64), code
+
+
+add_pairs: Any = intrinsic(_add_pairs)
+
+
+@overload(_add_four)
+def _compiled_add_four(v, cells, k, histogram, j):
+    return lambda v, cells, k, histogram, j: add_pairs(v, cells, k, histogram, j)
 
 
 @compiled
