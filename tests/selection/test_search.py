@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from tests.forging import with_claim
 
-from surefit import CertificateError, GridSearchCV, InvalidParameter, RandomizedSearchCV
+from surefit import CertificateError, GridSearchCV, InvalidData, InvalidParameter, RandomizedSearchCV
 from surefit.bounds import clopper_pearson, k_fold
 from surefit.selection.drawn_folds import share_weight
 
@@ -175,3 +175,24 @@ def test_several_scores_and_model_files(tmp_path):
     again = surefit.load(file)
     again.verify(X, y)
     assert again.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_splitters_that_miscount_are_named(counts):
+    class Broken(KFold):
+        def get_n_splits(self, *args, **named):
+            return 1
+
+    class Plain:
+        def split(self, X, y=None, groups=None):
+            return KFold(3).split(X, y)
+
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=Broken(3) if counts else Plain())
+    if not counts:  # a splitter without get_n_splits says nothing that could be wrong
+        assert search.fit(X, y).n_splits_ == 3
+        return
+    with pytest.raises(
+        InvalidData, match=r"GridSearchCV: .*inconsistent results. Expected 1 splits, got 3; get_n_splits must"
+    ):
+        search.fit(X, y)

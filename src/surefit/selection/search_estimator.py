@@ -86,6 +86,12 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
         base = self._base()
         splitter = check_cv(self.cv, y, classifier=is_classifier(base))
         splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
+        promised = splitter.get_n_splits(X, y, groups) if hasattr(splitter, "get_n_splits") else len(splits)
+        if promised != len(splits):
+            raise InvalidData(
+                f"{who}: cv.split and cv.get_n_splits return inconsistent results. Expected {promised} splits, "
+                f"got {len(splits)}; get_n_splits must return the number of pairs that split yields."
+            )
         try:
             search = self._build(splits)
             if getattr(self, "_skl_callbacks", None):
