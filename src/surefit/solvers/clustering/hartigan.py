@@ -14,6 +14,7 @@ import numpy as np
 
 from surefit.core.budget import Reason
 from surefit.core.jit import compiled
+from surefit.solvers.clustering.assignments import fresh_sums
 from surefit.solvers.clustering.lloyd import Partition, lloyd
 from surefit.solvers.clustering.points import DensePoints, Summary, add_point, coordinates_of, squared_distance
 
@@ -31,9 +32,9 @@ def with_single_moves(
             break
         if groups is None:
             groups = _distinct(points, weights)
-        labels, d = found.labels[groups.first].astype(np.int64), len(points.shift)
-        sums, sizes = np.zeros((len(found.sizes), d)), np.zeros(len(found.sizes))
-        _add_all(groups.points, groups.weights, labels, sums, sizes)
+        labels, d = found.labels[groups.first], len(points.shift)
+        totals = fresh_sums(groups.points, groups.weights, labels, len(found.sizes))
+        sums, sizes = totals[:, :d].copy(), totals[:, d].copy()
         passes = max(1, MOST_WORK // (labels.size * sums.size))
         if not _move_until_none(groups, labels, sums, sizes, points.shift, passes):
             break
@@ -78,13 +79,6 @@ def _distinct(points: Any, weights: np.ndarray) -> Groups:
 
 
 @compiled
-def _add_all(points, weights, labels, sums, sizes):
-    for i in range(len(weights)):
-        add_point(points, i, weights[i], sums[labels[i]])
-        sizes[labels[i]] += weights[i]
-
-
-@compiled
 def _move_rows(points, weights, labels, sums, sizes, shift):
     """Move each row once to the best cluster; return the number of moves."""
     k, d = sums.shape
@@ -93,7 +87,7 @@ def _move_rows(points, weights, labels, sums, sizes, shift):
         _place(c, sums, sizes, shift, means, norms)
     moved = 0
     for i in range(len(weights)):
-        a, w = labels[i], weights[i]
+        a, w = np.int64(labels[i]), weights[i]
         if w <= 0.0 or sizes[a] <= w * (1.0 + 1e-12):
             continue
         own = squared_distance(points, i, means[a], norms[a])

@@ -71,12 +71,13 @@ def descend(
     while reason is None:
         n_iter += 1
         sums, changed = rows.assign(values, moves)
-        means, lowest, drop = _step(summary.squares, rows.shift, values, sums)
+        means, lowest, drop, moves, moved = _step(summary.squares, rows.shift, values, sums)
         history.append((budget.seconds, lowest + drop, lowest))
         reseeded = 0 if sums[:, d + 1].all() else _reseed(rows, values, means, (sums[:, d + 1] == 0).nonzero()[0])
         n_reseeded += reseeded
         previous, values = values, means
-        moves, moved = _moves(values, previous)
+        if reseeded:
+            moves, moved = _moves(values, previous)
         if not reseeded and (not changed or moved <= tolerance):
             reason = Reason.CONVERGED
         reason = reason or budget.spent(n_iter, moved)
@@ -102,18 +103,10 @@ def descend(
     )
 
 
-@compiled
-def _moves(values, previous):
+def _moves(values: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the distances between new and previous centers, and the sum of their squares."""
-    k, d = values.shape
-    lengths, total = np.empty(k), 0.0
-    for c in range(k):
-        square = 0.0
-        for j in range(d):
-            square += (values[c, j] - previous[c, j]) ** 2
-        lengths[c] = np.sqrt(square)
-        total += square
-    return lengths, total
+    squares = np.sum((values - previous) ** 2, axis=1)
+    return np.sqrt(squares), float(np.sum(squares))
 
 
 def _means(shift: np.ndarray, sums: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -128,12 +121,12 @@ def _means(shift: np.ndarray, sums: np.ndarray, values: np.ndarray) -> np.ndarra
 def _step(squares, shift, values, sums):
     """Return the means (an empty cluster keeps its center), the objective there, and its decrease when the centers move there.
 
-    Both are computed about the shift for accuracy.
+    Both are computed about the shift for accuracy. Also return the distances to the means and the sum of their squares.
     """
     k, d = values.shape
-    means, explained, drop = np.empty((k, d)), 0.0, 0.0
+    means, lengths, explained, drop, total = np.empty((k, d)), np.empty(k), 0.0, 0.0, 0.0
     for c in range(k):
-        weight, square, move = sums[c, d], 0.0, 0.0
+        weight, square, move, distance = sums[c, d], 0.0, 0.0, 0.0
         for j in range(d):
             if weight > 0.0:
                 mean = sums[c, j] / weight
@@ -141,12 +134,15 @@ def _step(squares, shift, values, sums):
                 means[c, j] = mean + shift[j]
                 square += sums[c, j] * sums[c, j]
                 move += off * off
+                distance += (means[c, j] - values[c, j]) ** 2
             else:
                 means[c, j] = values[c, j]
         if weight > 0.0:
             explained += square / weight
             drop += weight * move
-    return means, max(squares - explained, 0.0), drop
+        lengths[c] = np.sqrt(distance)
+        total += distance
+    return means, max(squares - explained, 0.0), drop, lengths, total
 
 
 def _reseed(rows: Any, values: np.ndarray, means: np.ndarray, empty: np.ndarray) -> int:
