@@ -1,6 +1,7 @@
 """Faults that the fuzz run found, each with the smallest data that showed it."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy import sparse
 
 import surefit
 from surefit.checks.neighbors.distances import distances
-from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter
+from surefit.core.errors import CertificateError, ConvergenceWarning, InvalidData, InvalidParameter
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(20, 3)), RNG.normal(size=20)
@@ -110,3 +111,31 @@ def test_a_dual_point_with_infinite_gap_does_not_warn():
     weights = 10.0 ** np.random.default_rng(0).uniform(-20, 20, size=20)
     model = surefit.NystroemLogisticRegression(random_state=0).fit(X, LABELS, sample_weight=weights)
     assert model.verify(X, LABELS, sample_weight=weights)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_ridge_classification_of_badly_scaled_duplicated_rows_takes_few_newton_steps():
+    rng = np.random.default_rng(0)
+    rows = (rng.normal(size=(8, 12)) * 10.0 ** np.linspace(-10, 10, 12))[[0, 1, 2, 3, 0, 1, 2, 3]]
+    codes = np.array([1, 0, 0, 0, 0, 0, 0, 0])  # equal rows of both classes
+    model = surefit.RidgeClassifier().fit(rows, codes)
+    assert np.max(model.n_iter_) < 20 and model.verify(rows, codes)["linear.gap"].proved < 0.1
+
+
+def test_a_target_whose_rounding_overflows_the_loss_has_no_limit_on_the_gap():
+    rows, y = np.array([[-2e19]]), np.array([4e19])
+    model = surefit.GammaRegressor().fit(rows, y)
+    assert model.certificate_["linear.gap"].limit is None and model.verify(rows, y)["linear.gap"].proved < 1e-9
+
+
+@pytest.mark.parametrize("model", [surefit.VariableIncrementPerceptron(), surefit.BatchPerceptron(tol=0)], ids=str)
+def test_two_claims_about_the_same_problem_are_refused(model):
+    rows, labels = np.eye(4), np.arange(4)  # all four problems are alike, so that each claim holds for the others
+    certificate = model.fit(rows, labels).certificate_
+    certificate.verify(rows, labels)
+    for k, claim in enumerate(certificate.claims):
+        if claim.numbers.get("problem") == 0:
+            other = replace(claim, numbers={**claim.numbers, "problem": 1})
+            claims = (*certificate.claims[:k], other, *certificate.claims[k + 1 :])
+            with pytest.raises(CertificateError, match="two claims of the same name"):
+                replace(certificate, claims=claims, seal="").of(model).verify(rows, labels)

@@ -55,6 +55,7 @@ def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     null, off, floor = null_of(certificate, data)
     tol = certificate.problem["tol"]
     limit = None if tol is None else tol * null + floor
+    limit = limit if limit is None or math.isfinite(limit) else None  # rounding can have any effect on such targets
     return Proof(
         value * (1 + len(found) * UNIT),
         note=f"P - min P <= {value:.3g} by a dual point.",

@@ -14,7 +14,7 @@ from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.judge import Proof, refused, shared
 from surefit.checks.perceptrons import geometry
 from surefit.checks.perceptrons.replays import fact
-from surefit.checks.perceptrons.runs import final_weights, number_of, numbers
+from surefit.checks.perceptrons.runs import final_weights, number_of, numbers, require_distinct
 from surefit.checks.perceptrons.textbook import Rule, walk
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -71,6 +71,7 @@ def mean(certificate: Certificate, stated: Claim, data: Data) -> Proof:
 @shared
 def courses(certificate: Certificate, data: Data) -> dict[int, Course]:
     """Return the state of all problems after the stated numbers of passes."""
+    require_distinct(certificate, data)
     problem, d, classes = certificate.problem, data.X.shape[1], certificate.model["classes_"]
     stated = {
         number_of(certificate, c): c.numbers["passes"] for c in certificate.claims if c.name == "perceptron.passes"

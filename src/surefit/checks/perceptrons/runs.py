@@ -109,7 +109,16 @@ def run_of(certificate: Certificate, claim: Claim, data: Data) -> Run:
 @shared
 def numbered_run(certificate: Certificate, data: Data, p: int) -> Run:
     """Return the run of the two-class problem with index ``p``."""
+    require_distinct(certificate, data)
     return Run(certificate, data, p)
+
+
+@shared
+def require_distinct(certificate: Certificate, data: Data) -> None:
+    """Raise an error if two claims of the same name are about the same problem."""
+    named = [(claim.name, repr(claim.numbers["problem"])) for claim in certificate.claims if "problem" in claim.numbers]
+    if len(set(named)) < len(named):
+        raise ValueError("two claims of the same name are about the same problem")
 
 
 def all_runs(certificate: Certificate, data: Data) -> list[Run]:

@@ -19,6 +19,7 @@ from surefit.solvers.barrier.path import TUNING, Result, follow
 from surefit.solvers.barrier.penalty import PenaltyTerms, smoothed_penalty
 from surefit.solvers.barrier.rows import constant_root, exact_total, fenchel_young, loss_terms, loss_total
 
+DIGITS = 1e8  # size of the rows, relative to the penalty, above which their inner products have too few digits
 FREE = 1e-7  # relative tolerance at which the correlation of an unpenalized column counts as zero
 
 
@@ -129,6 +130,13 @@ class _Problem:
             extra = np.append(own.direction, 0.0) if self.intercept else own.direction
             Z, h = np.vstack([Z, extra]), np.append(h, 1.0)
         root = np.sqrt(h)[:, None] * Z
+        with np.errstate(over="ignore"):
+            size = float(np.max(np.sum(root**2 / D, axis=1), initial=0.0))
+        if not self.kinks and DIGITS < size < math.inf:
+            part, rest = np.zeros(len(h)), np.zeros(len(D))
+            part[: len(self.g)], rest[: len(own.gradient)] = self.g, own.gradient
+            step = _accurate_step(root, D, part / np.sqrt(h), rest)
+            return (step[:-1], float(step[-1])) if self.intercept else (step, 0.0)
         inner = (root / D) @ root.T
         inner[np.diag_indices(len(inner))] += 1.0
         step = -(g / D - (root.T @ solve_definite(inner, root @ (g / D))) / D)
@@ -242,6 +250,15 @@ def _gram(X, h: np.ndarray) -> np.ndarray:
         return np.asarray((X.T @ X.multiply(h[:, None]).tocsr()).todense())
     root = np.sqrt(h)[:, None] * X
     return root.T @ root
+
+
+def _accurate_step(root: np.ndarray, D: np.ndarray, g: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Minimize ``|root s + g|^2 + |D^(1/2) s + D^(-1/2) own|^2``; singular values keep the digits that their squares lose."""
+    scale = np.sqrt(D)
+    U, sizes, Vt = linalg.svd(root / scale, full_matrices=False)
+    rest = -own / scale
+    inside = Vt @ rest
+    return (rest + Vt.T @ ((inside - sizes * (U.T @ g)) / (1.0 + sizes**2) - inside)) / scale
 
 
 def solve_definite(H: np.ndarray, rhs: np.ndarray) -> np.ndarray:
