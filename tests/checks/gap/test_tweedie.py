@@ -115,3 +115,14 @@ def test_rows_that_are_far_away_take_the_loops_for_any_loss():
         loss, y, c, z, none, g, *(none,) * 3
     )
     assert Tweedie(1.001).rates is None and Entropic(True).rates is None and Entropic(False).rates == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
+def test_sums_at_a_constant_score_are_those_of_separate_passes(power):
+    rng = np.random.default_rng(5)
+    loss, y, c = Tweedie(power), rng.gamma(2.0, 1.0, 700), rng.uniform(0.1, 1.0, 700)
+    z, zero = np.full(700, 0.3), np.zeros(700)
+    plain, upper, other = rows.constant_sums(loss, y, c, z, 1e-6)
+    assert (plain, upper) == rows.exact_losses(loss, y, c, z)
+    assert other == rows.row_sums(loss, y, c, z, zero, rows.slopes(loss, y, z, 0.0)[0], zero, zero + 1e-6, zero)[2]
+    assert plain <= upper and other > 0.0

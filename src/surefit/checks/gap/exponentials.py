@@ -63,8 +63,31 @@ def row_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any,
 
     A dual variable is split between the exponentials by their curvatures; every split gives a valid bound.
     """
-    (a, b), (fall, rise) = rates, parts(rates, y, z)
-    dz = z_rad + 4.0 * UNIT * np.abs(z)
+    means = parts(rates, y, z)
+    share, split = _split(rates, y, g, *means)
+    dz, none = z_rad + 4.0 * UNIT * np.abs(z), np.zeros(len(y))
+    plain = _bound(rates, means, split, share, none, none)
+    upper = _bound(rates, means, split, share, dz, g_rad)
+    other = _bound(rates, means, split, share, dz + z_slip, g_rad + g_slip)
+    if not np.isfinite(other).all():
+        return None
+    return tuple(upper_sum(c * terms) for terms in (plain, upper, other))
+
+
+def constant_sums(rates: Any, y: Any, c: Any, z: Any, size: float) -> Any:
+    """Return :func:`loss_sums` at exact scores (plain and rounded up), and the terms of their derivatives for changes by ``size``."""
+    means, none = parts(rates, y, z), np.zeros(len(y))
+    losses = loss_sums(rates, y, c, z, none, none, means)
+    share, split = _split(rates, y, means[1] - means[0], *means)
+    other = _bound(rates, means, split, share, 4.0 * UNIT * np.abs(z) + size, none)
+    if losses is None or not np.isfinite(other).all():
+        return None
+    return losses[0], losses[1], upper_sum(c * other)
+
+
+def _split(rates: Any, y: Any, g: Any, fall: Any, rise: Any) -> tuple[Any, Any]:
+    """Return the share of the falling exponential, and the parts of the dual variables."""
+    a, b = rates
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if a > 0.0 and b > 0.0:
             share = a * fall
@@ -72,13 +95,7 @@ def row_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any,
             m = np.maximum(fall - share * (g - (rise - fall)), 0.0)
         else:
             share, m = (0.0, y) if a == 0.0 else (1.0, 1.0 - g)
-    none, split = np.zeros(len(y)), (m, g + m)
-    plain = _bound(rates, (fall, rise), split, share, none, none)
-    upper = _bound(rates, (fall, rise), split, share, dz, g_rad)
-    other = _bound(rates, (fall, rise), split, share, dz + z_slip, g_rad + g_slip)
-    if not np.isfinite(other).all():
-        return None
-    return tuple(upper_sum(c * terms) for terms in (plain, upper, other))
+    return share, (m, g + m)
 
 
 def _bound(rates: Any, means: Any, split: Any, share: Any, dz: np.ndarray, dg: np.ndarray) -> np.ndarray:
@@ -97,9 +114,9 @@ def _add_near_terms(factor: Any, m: Any, dm: Any, mu: Any, dz: Any, total: Any) 
         total[i] += term if mu[i] > 0.0 or m[i] > 0.0 else 0.0
 
 
-def loss_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> Any:
+def loss_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any, means: Any = None) -> Any:
     """Return the sum of the losses, an upper bound including rounding, and one that also covers another evaluation."""
-    (a, b), (fall, rise) = rates, parts(rates, y, z)
+    (a, b), (fall, rise) = rates, parts(rates, y, z) if means is None else means
     logs = np.log(np.maximum(y, np.finfo(np.float64).tiny))  # the logarithm of zero is multiplied by zero
     powers = np.exp(b * logs) * (y > 0.0) if a > 0.0 and b > 0.0 else y
     plain, upper, other = terms = np.empty((3, len(y)))

@@ -235,6 +235,16 @@ def exact_losses(loss: Any, y: Any, c: Any, z: Any) -> tuple[Any, Any]:
     return plain, upper
 
 
+def constant_sums(loss: Any, y: Any, c: Any, z: Any, size: float) -> tuple[Any, Any, Any]:
+    """Return the losses at exact scores, plain and rounded up, and the terms of their derivatives if scores change by ``size``."""
+    own, zero = getattr(loss, "rates", None), np.zeros(len(y))
+    found = None if own is None else exponentials.constant_sums(own, y, c, z, size)
+    if found is not None:
+        return found
+    g = slopes(loss, y, z, 0.0)[0]
+    return *exact_losses(loss, y, c, z), row_sums(loss, y, c, z, zero, g, zero, zero + size, zero)[2]
+
+
 @compiled
 def _loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tuple[Any, Any]:
     upper, other = 0.0, 0.0

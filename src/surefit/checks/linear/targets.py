@@ -45,12 +45,8 @@ def constant_sums(
     loss: Any, y: np.ndarray, c: np.ndarray, offset: float, size: float, known: np.ndarray | None = None
 ) -> np.ndarray:
     """Return losses of a constant score, plain and rounded up, the effect of changes by ``size``, and the weight."""
-    zero = np.zeros(len(y))
-    scores = zero + offset if known is None else known + offset
-    plain, upper = row_loops.exact_losses(loss, y, c, scores)
-    at_slope = row_loops.slopes(loss, y, scores, 0.0)[0]
-    _, _, other = row_loops.row_sums(loss, y, c, scores, zero, at_slope, zero, zero + size, zero)
-    return np.array([plain, upper, other, upper_sum(c)])
+    scores = np.full(len(y), float(offset)) if known is None else known + offset
+    return np.array([*row_loops.constant_sums(loss, y, c, scores, size), upper_sum(c)])
 
 
 def rounded(sums: np.ndarray, offset: float) -> tuple[float, float, float]:
