@@ -285,7 +285,7 @@ def test_positive_targets_start_near_the_optimum(power, intercept):
     rows, scores = exponential_problem(power=power)
     offset = scores.best_shift(np.zeros((4000, 1))) if intercept else np.zeros(1)
     terms = {"intercept": intercept, "tolerance": 1e-12, "budget": Budget(100)}
-    coef, b, model = first_model(rows, scores, 0.01, np.zeros((1, 5)), offset, intercept)
+    coef, b, model = first_model(rows, scores, 0.01, np.zeros((1, 5)), offset, intercept, np.inf)
     assert coef.any() and scores.value(rows.times(coef) + b) < scores.value(np.tile(offset, (4000, 1)))
     near = minimize(rows, scores, 0.0, 0.01, coef=coef, offset=b, model=model, **terms)
     far = minimize(rows, scores, 0.0, 0.01, coef=np.zeros((1, 5)), offset=offset, **terms)
@@ -297,7 +297,7 @@ def test_the_first_model_is_the_hessian_up_to_single_precision():
     rows, scores = exponential_problem()
     scores.y[0] = 0.0  # without positive targets the point is unchanged
     coef, offset = np.full((1, 5), 0.1), np.array([0.3])
-    *point, model = first_model(rows, scores, 0.01, coef, offset, True)
+    *point, model = first_model(rows, scores, 0.01, coef, offset, True, np.inf)
     exact = build(rows, scores, scores.evaluate(rows.times(coef) + offset)[2], np.arange(5), True)
     assert point[0] is coef and point[1] is offset
     np.testing.assert_allclose(model.H, exact.H, atol=1e-5 * np.abs(exact.H).max())
@@ -309,21 +309,22 @@ def test_a_bad_logarithm_keeps_the_start_and_overflow_gives_no_model():
     extreme = np.where(rows.X[:, 0] > 1.5, 1e-300, scores.y)  # far outliers of the logarithms
     scores = ExponentialScores(Tweedie(2.0), extreme, scores.weights)
     zero, offset = np.zeros((1, 5)), scores.best_shift(np.zeros((4000, 1)))
-    coef, b, model = first_model(rows, scores, 0.01, zero, offset, True)
+    null = scores.value(np.tile(offset, (4000, 1)))
+    coef, b, model = first_model(rows, scores, 0.01, zero, offset, True, null)
     assert coef is zero and b is offset and model is not None
     fit = minimize(
         rows, scores, 0.0, 0.01, intercept=True, tolerance=1e-9, budget=Budget(100), coef=coef, offset=b, model=model
     )
     assert fit.reason is Reason.CONVERGED
-    assert first_model(Rows(1e30 * rows.X), scores, 0.01, zero, offset, True)[2] is None
-    assert first_model(Rows(rows.X[:100]), scores.part(40), 0.01, zero, offset, True) == (zero, offset, None)
+    assert first_model(Rows(1e30 * rows.X), scores, 0.01, zero, offset, True, null)[2] is None
+    assert first_model(Rows(rows.X[:100]), scores.part(40), 0.01, zero, offset, True, null) == (zero, offset, None)
 
 
 def test_many_rows_give_the_first_model_of_some_of_them():
     rows, scores = exponential_problem(n=60_000, d=2)
     zero, offset = np.zeros((1, 2)), scores.best_shift(np.zeros((60_000, 1)))
-    _, _, model = first_model(rows, scores, 0.01, zero, offset, True)
-    _, _, part = first_model(rows.part(3), scores.part(3), 0.01, zero, offset, True)
+    _, _, model = first_model(rows, scores, 0.01, zero, offset, True, np.inf)
+    _, _, part = first_model(rows.part(3), scores.part(3), 0.01, zero, offset, True, np.inf)
     np.testing.assert_array_equal(model.H, part.H)
 
 

@@ -45,7 +45,7 @@ def _by_newton(X, y, c, loss, l2: float, intercept: bool, tol: float, budget: Bu
     if start is not None:
         coef = np.atleast_2d(start[0])
         offset = frame.inward(coef, np.atleast_1d(start[1]))
-    coef, offset, model = newton.first_model(frame.rows, scores, l2, coef, offset, intercept)
+    coef, offset, model = newton.first_model(frame.rows, scores, l2, coef, offset, intercept, null)
     target = AIM * tol * null
     fit = newton.minimize(
         frame.rows, scores, 0.0, l2, intercept=intercept, tolerance=target, budget=budget, coef=coef, offset=offset,

@@ -25,9 +25,12 @@ MANY_ROWS = 20_000
 
 
 def first_model(
-    rows: Rows, scores: ExponentialScores, l2: float, coef: np.ndarray, offset: np.ndarray, intercept: bool
+    rows: Rows, scores: ExponentialScores, l2: float, coef: np.ndarray, offset: np.ndarray, intercept: bool, null: float
 ) -> tuple[np.ndarray, np.ndarray, Model | None]:
-    """Return a point at least as good as the given one, and a model for the first steps, or None for sparse, wide or few rows."""
+    """Return a point, and a model for the first steps, or None for sparse, wide or few rows.
+
+    The given point is replaced if its coefficients are zero and the other objective is below ``null``.
+    """
     n, d = rows.shape
     if rows.sparse or d > NARROW or n < max(FEWEST_ROWS, 4 * d):
         return coef, offset, None
@@ -45,7 +48,7 @@ def first_model(
     w = minimize_quadratic(model.H, -products, np.zeros(d), 0.0, l2, 0.0)[None]
     b = level - model.back @ w[0] if intercept else np.zeros(1)
     reached = scores.value(rows.times(w) + b) + 0.5 * l2 * float(np.vdot(w, w))
-    return (w, b, model) if reached < scores.value(np.tile(offset, (n, 1))) else (coef, offset, model)
+    return (w, b, model) if reached < null else (coef, offset, model)
 
 
 def _model(rows: Rows, weights: np.ndarray, target: np.ndarray, intercept: bool) -> tuple[Model | None, np.ndarray]:

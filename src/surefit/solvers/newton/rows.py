@@ -37,9 +37,10 @@ class Rows:
         # below this width, loops over rows are faster than BLAS
         self._narrow = not self.sparse and X.flags.c_contiguous and 0 < X.shape[1] <= NARROW
         self._picker = Picker(X) if self.sparse else None
+        self._last: tuple[np.ndarray, np.ndarray] | None = None  # coefficients and their product, of few dense columns
 
     def times(self, W: np.ndarray) -> np.ndarray:
-        """Return ``X W'``."""
+        """Return ``X W'``; callers do not change it, because the last product is cached."""
         if W.shape[0] == 1:
             w = W[0]
             if self._picker is not None and 4 * np.count_nonzero(w) < len(w):
@@ -53,7 +54,11 @@ class Rows:
         return np.asarray(self.X @ W.T)
 
     def _times(self, w: np.ndarray) -> np.ndarray:
-        return _dots(self.X, w) if self._narrow else np.asarray(self.X @ w)
+        if not self._narrow:
+            return np.asarray(self.X @ w)
+        if self._last is None or not np.array_equal(self._last[0], w):
+            self._last = w.copy(), _dots(self.X, w)
+        return self._last[1]
 
     def _sums(self, v: np.ndarray) -> np.ndarray:
         if not self._narrow:
