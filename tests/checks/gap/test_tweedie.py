@@ -126,3 +126,10 @@ def test_sums_at_a_constant_score_are_those_of_separate_passes(power):
     assert (plain, upper) == rows.exact_losses(loss, y, c, z)
     assert other == rows.row_sums(loss, y, c, z, zero, rows.slopes(loss, y, z, 0.0)[0], zero, zero + 1e-6, zero)[2]
     assert plain <= upper and other > 0.0
+
+
+def test_a_row_whose_exponentials_underflow_is_not_free():
+    loss, y, z, c = Tweedie(1.5), np.zeros(1), np.array([-1500.0]), np.ones(1)
+    g, none = exponentials.slopes(loss.rates, y, np.ones(1))[0], np.zeros(1)
+    assert exponentials.row_sums(loss.rates, y, c, z, none, g, none, none, none) is None
+    assert rows.row_sums(loss, y, c, z, none, g, none, none, none)[1] >= float(true_term(1.5, 0.0, z[0], 1.0)) > 1000

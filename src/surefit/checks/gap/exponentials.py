@@ -111,7 +111,7 @@ def _add_near_terms(factor: Any, m: Any, dm: Any, mu: Any, dz: Any, total: Any) 
     """Add ``factor`` times :func:`near_entropy_term` to each row; a row with two zeros is unchanged."""
     for i in range(len(m)):
         term = near_entropy_term(m[i], dm[i], mu[i], dz[i]) * factor * (1.0 + 8.0 * UNIT)
-        total[i] += term if mu[i] > 0.0 or m[i] > 0.0 else 0.0
+        total[i] += 0.0 if mu[i] == 0.0 and m[i] == 0.0 else term  # NaN, where both exponentials underflow, stays
 
 
 def loss_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any, means: Any = None) -> Any:
