@@ -37,21 +37,21 @@ def find_bins(X: np.ndarray, weights: np.ndarray | None, max_bins: int, categori
     """Choose the cuts: between all values if there are few, otherwise at quantiles of the weighted rows."""
     n, d = X.shape
     cuts, n_bins, has_missing = np.full((d, 256), np.inf), np.ones(d, dtype=np.int64), np.zeros(d, dtype=bool)
-    stride = -(-n // SAMPLE)
+    stride, missing = -(-n // SAMPLE), bool(np.isnan(np.min(X)))  # the minimum of NaN and numbers is NaN
 
     def find(start: int, stop: int) -> None:
-        together = np.ascontiguousarray(X[:, start:stop].T, dtype=np.float64)
-        for j, column in enumerate(together, start):
-            missing = np.isnan(column)
-            has_missing[j] = missing.any()
-            seen, s = column[::stride], None if weights is None else weights[::stride]
-            if has_missing[j]:
-                if categorical[j]:
-                    seen, s = column[~missing], None
-                else:
-                    kept = ~missing[::stride]
-                    seen, s = seen[kept], None if s is None else s[kept]
-            found = np.unique(column[~missing]) if categorical[j] else _cuts_between(seen, s, max_bins)
+        block = X[:, start:stop]
+        if missing:
+            has_missing[start:stop] = np.isnan(block).any(axis=0)
+        together = np.ascontiguousarray(block[::stride].T, dtype=np.float64)
+        for j, seen in enumerate(together, start):
+            s = None if weights is None else weights[::stride]
+            if categorical[j]:
+                column = block[:, j - start].astype(np.float64)
+                found = np.unique(column[~np.isnan(column)])
+            else:
+                kept = ~np.isnan(seen) if has_missing[j] else slice(None)
+                found = _cuts_between(seen[kept], None if s is None else s[kept], max_bins)
             cuts[j, : len(found)] = found
             n_bins[j] = len(found) + (0 if categorical[j] else 1)
 
