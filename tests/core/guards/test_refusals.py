@@ -75,3 +75,21 @@ def test_search_says_in_a_line_why_all_candidates_failed():
     with pytest.raises(InvalidData, match=words) as caught:
         search.fit(X[:, :0], [0, 1] * 3)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "columns, words",
+    [
+        (["b", "a"], "Feature names must be in the same order as they were in fit"),
+        (["a", "c"], "Feature names unseen at fit time:\n- c\nFeature names seen at fit time, yet now missing:\n- b"),
+    ],
+)
+def test_columns_of_another_table_are_named(columns, words):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = surefit.Ridge().fit(pd.DataFrame(X, columns=["a", "b"]), X[:, 0])
+    with pytest.raises(
+        InvalidData, match=f"Ridge: The feature names should match those that were passed during fit.\n{words}"
+    ):
+        model.predict(pd.DataFrame(X, columns=columns))
+    with pytest.raises(InvalidData, match=words):  # though a cell is missing, too
+        model.predict(pd.DataFrame(np.where(X > 1, np.nan, X), columns=columns))

@@ -40,6 +40,8 @@ def in_one_sentence(estimator: Any, X: Any, y: Any = None) -> Iterator[None]:
 def explained(estimator: Any, X: Any, y: Any, error: Exception) -> InvalidData:
     """Return an ``InvalidData`` error that explains ``error`` in one sentence."""
     who, text = estimator if isinstance(estimator, str) else type(estimator).__name__, str(error).strip()
+    if "feature names should match" in text:  # the lines after the first name the columns
+        return InvalidData(f"{who}: {text}")
     if "NaN" in text or "infinity" in text or "missing" in text.lower() or "NAType" in text or "NoneType" in text:
         names = getattr(X, "columns", None)
         for label, values in (("X", X), ("y", y)):
