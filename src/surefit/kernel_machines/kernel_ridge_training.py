@@ -119,9 +119,10 @@ def square_norms(posed: Squares, c: np.ndarray, scores: np.ndarray, alphas: np.n
 
     With a tiny penalty and a singular Gram matrix, the coefficients are of order 1 / alpha along directions in which
     the function vanishes. The product c' K c then loses all digits, so the spectrum of K without the eigenvalues below
-    rounding is used instead. Rounding of the entries of K changes the product by up to eps |c|' |K| |c|. The spectrum
-    without its small eigenvalues is no more accurate than that, so it pays only where this estimate is large. The
-    claim about the norm does not use this number: its checker bounds all rounding errors.
+    rounding is used instead. The size of the rounding errors is estimated by eps |c|' |K| |c|; this is no bound, since
+    a sum of n terms can lose n times as much. For a numerically singular K, leaving out small eigenvalues changes the
+    square by about as much, so the spectrum pays only where the estimate is large. The claim about the norm does not
+    use this number: its checker bounds all rounding errors.
     """
     plain, eps = np.sum(c * scores, axis=0), float(np.finfo(np.float64).eps)
     lost = eps * np.sum(np.abs(c) * (np.abs(posed.K) @ np.abs(c)), axis=0) > LOST * np.abs(plain)
