@@ -39,38 +39,65 @@ def solve_pairs(K, g, beta, low, high, epsilon, tolerance, max_steps, scale):
     """
     q = len(g)
     floor = TINY * scale
+    up, down, gains, falls = np.empty(q), np.empty(q), np.empty(q), np.empty(q)
+    values, diagonal = np.empty(q), np.empty(q)
+    for k in range(q):
+        diagonal[k] = K[k, k]
+        _set_kinks(k, beta, low, high, epsilon, up, down)
     for step in range(max_steps):
-        i, best = -1, -np.inf
         for k in range(q):
-            if beta[k] < high[k]:
-                gain = g[k] - epsilon if beta[k] >= 0.0 else g[k] + epsilon
-                if gain > best:
-                    best, i = gain, k
-        if i < 0:
+            gains[k] = g[k] + up[k]
+        i = _first_largest(gains)
+        best, row, own = gains[i], K[i], diagonal[i]
+        for k in range(q):  # vectorized, since the comparisons are separate
+            fall = max(best - g[k] - down[k], 0.0)
+            curvature = own + diagonal[k] - 2.0 * row[k]
+            falls[k] = fall
+            values[k] = fall * fall / (curvature if curvature > floor else floor)
+        j = _first_largest(values)
+        if not (best > -np.inf and values[j] > 0.0):
             return step
-        j, most, least = -1, 0.0, np.inf
-        for k in range(q):
-            if beta[k] > low[k]:
-                cost = g[k] + epsilon if beta[k] <= 0.0 else g[k] - epsilon
-                least = min(least, cost)
-                fall = best - cost
-                if fall > 0.0:
-                    value = fall * fall / max(K[i, i] + K[k, k] - 2.0 * K[i, k], floor)
-                    if value > most:
-                        most, j = value, k
-        if j < 0 or best - least <= tolerance:
+        if falls[j] <= tolerance and falls[_first_largest(falls)] <= tolerance:
             return step
-        cost = g[j] + epsilon if beta[j] <= 0.0 else g[j] - epsilon
-        t = (best - cost) / max(K[i, i] + K[j, j] - 2.0 * K[i, j], floor)
+        t = falls[j] / max(own + diagonal[j] - 2.0 * row[j], floor)
         # the kink at zero is a bound that the next step may cross
         goal_i = 0.0 if epsilon > 0.0 and beta[i] < 0.0 else high[i]
         goal_j = 0.0 if epsilon > 0.0 and beta[j] > 0.0 else low[j]
         t_all = min(t, goal_i - beta[i], beta[j] - goal_j)
         beta[i] = goal_i if t_all == goal_i - beta[i] else beta[i] + t_all
         beta[j] = goal_j if t_all == beta[j] - goal_j else beta[j] - t_all
+        _set_kinks(i, beta, low, high, epsilon, up, down)
+        _set_kinks(j, beta, low, high, epsilon, up, down)
+        other = K[j]
         for k in range(q):
-            g[k] -= t_all * (K[i, k] - K[j, k])
+            g[k] -= t_all * (row[k] - other[k])
     return max_steps
+
+
+@compiled
+def _set_kinks(k, beta, low, high, epsilon, up, down):
+    """Set what the tube adds to the derivatives of the dual for raising and lowering entry ``k``; infinite at bounds."""
+    up[k] = -np.inf if beta[k] >= high[k] else -epsilon if beta[k] >= 0.0 else epsilon
+    down[k] = np.inf if beta[k] <= low[k] else epsilon if beta[k] <= 0.0 else -epsilon
+
+
+@compiled
+def _first_largest(values):
+    """Return the first index of the largest value, found by four sequences of comparisons that do not wait for each other."""
+    q = len(values)
+    a = b = c = d = values[0]
+    for k in range(0, q - 3, 4):
+        a = values[k] if values[k] > a else a
+        b = values[k + 1] if values[k + 1] > b else b
+        c = values[k + 2] if values[k + 2] > c else c
+        d = values[k + 3] if values[k + 3] > d else d
+    for k in range(q - q % 4, q):
+        a = values[k] if values[k] > a else a
+    most = max(max(a, b), max(c, d))
+    for k in range(q):
+        if values[k] == most:
+            return k
+    return 0
 
 
 @compiled(relaxed=True)
