@@ -139,3 +139,13 @@ def test_two_claims_about_the_same_problem_are_refused(model):
             claims = (*certificate.claims[:k], other, *certificate.claims[k + 1 :])
             with pytest.raises(CertificateError, match="two claims of the same name"):
                 replace(certificate, claims=claims, seal="").of(model).verify(rows, labels)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_count_that_no_other_class_has_makes_its_class_sure():
+    counts, labels = np.array([[1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 1, 0]]), [0, 2, 1, 1]
+    model = surefit.ComplementNB(alpha=0.0).fit(counts, labels)
+    assert (
+        model.predict_proba(counts)[1].tolist() == [0.0, 0.0, 1.0] and not np.isnan(model.predict_proba(counts)).any()
+    )
+    assert model.predict(counts)[1] == 2 and model.verify(counts, labels)

@@ -115,7 +115,10 @@ class NaiveBayes(CertifiedMixin, ClassifierMixin, BaseEstimator):
 
     def predict_log_proba(self, X) -> np.ndarray:
         """Return the logarithms of the posterior probabilities of the classes."""
-        return log_softmax(self.predict_joint_log_proba(X), axis=1)
+        scores = self.predict_joint_log_proba(X)
+        sure = scores == np.inf  # without smoothing, a count that no other class has
+        scores = np.where(sure.any(axis=1, keepdims=True), np.where(sure, 0.0, -np.inf), scores)
+        return log_softmax(scores, axis=1)
 
     def predict_proba(self, X) -> np.ndarray:
         """Return the posterior probabilities of the classes under the model."""
