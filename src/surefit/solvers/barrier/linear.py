@@ -131,7 +131,8 @@ class _Problem:
             Z, h = np.vstack([Z, extra]), np.append(h, 1.0)
         root = np.sqrt(h)[:, None] * Z
         with np.errstate(over="ignore"):
-            size = float(np.max(np.sum(root**2 / D, axis=1), initial=0.0))
+            sizes = np.sum((root**2 / D)[:, : self.X.shape[1]], axis=1)  # without the intercept
+            size = float(np.max(sizes, initial=0.0))
         if not self.kinks and DIGITS < size < math.inf:
             part, rest = np.zeros(len(h)), np.zeros(len(D))
             part[: len(self.g)], rest[: len(own.gradient)] = self.g, own.gradient
