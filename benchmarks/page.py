@@ -34,8 +34,8 @@ def write(files: Sequence[Path], page: Path = PAGE, pictures: Path = picture.FOL
 
 
 def render(results: Sequence[dict[str, Any]]) -> str:
-    """Machine and one line a workload for every result; then one table a workload, of the first result that has it."""
-    parts = []
+    """All ratios drawn; machine and one line a workload for every result; then one table a workload, of the first result that has it."""
+    parts = [f"![Time of the fastest peer over the time of surefit, by workload](_static/{picture.RATIOS})"]
     for result in results:
         parts += [_machine(result), *remarks(result), _overview(result)]
     parts += [_speedups(*results[:2])] if [r["options"]["threads"] for r in results[:2]] == [1, 2] else []
@@ -56,6 +56,8 @@ def _machine(result: dict[str, Any]) -> str:
 def _overview(result: dict[str, Any]) -> str:
     rows = []
     for entry in result["workloads"]:
+        if comparison.grows(entry):
+            continue
         ours, peer, level = (
             find(entry) for find in (comparison.ours, comparison.fastest_peer, comparison.ours_as_accurate)
         )
@@ -95,6 +97,7 @@ def _speedups(one: dict[str, Any], two: dict[str, Any]) -> str:
 
 def _workload(entry: dict[str, Any]) -> str:
     picks = [table.HEADER.index(column) for column in COLUMNS]
+    drawn = [f"![Seconds per million rows, by family](_static/{picture.GROWTH})"] if comparison.grows(entry) else []
     chosen = entry["rows"] if entry["gate"] is None else _one_a_solver(entry["rows"])
     rows = [[table.cells(entry, row)[pick] for pick in picks] for row in chosen]
     return "\n\n".join(
@@ -102,8 +105,9 @@ def _workload(entry: dict[str, Any]) -> str:
             f"### {entry['name']}: {entry['title']}",
             f"{entry['recipe'][0].upper()}{entry['recipe'][1:]}. Seed {entry['seed']}. Objective: `{entry['objective']}`. "
             f"Gate: {table.gate(entry)}. Floor (estimated): {entry['floor']}.",
+            *drawn,
             table.markdown(COLUMNS, rows),
-            table.summary(entry),
+            *([] if drawn else [table.summary(entry)]),
         ]
     )
 

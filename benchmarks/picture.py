@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.comparison import grows
 from benchmarks.workload import OURS
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "_static"
@@ -23,7 +24,7 @@ def draw(results: Sequence[dict[str, Any]], folder: Path = FOLDER) -> None:
     _save(_ratios(results), folder / RATIOS)
     for result in results:
         for entry in result["workloads"]:
-            if entry["name"].startswith("scale"):
+            if grows(entry):
                 _save(_growth(entry), folder / GROWTH)
 
 
