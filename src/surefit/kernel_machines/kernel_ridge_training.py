@@ -21,7 +21,7 @@ from surefit.solvers.kernel import squares as solver
 from surefit.solvers.kernel.squares import Coefficients, Free, Spectrum
 
 WELL_CONDITIONED = 1e-6  # penalties above this fraction of the trace of the Gram matrix give gaps far below their limit
-LOST = 1e-3  # relative rounding error above which a squared norm is not computed from the coefficients
+LOST = 1e-3  # estimated relative rounding error above which a squared norm is not computed from the coefficients
 
 
 def penalties(estimator, n_targets: int) -> np.ndarray:

@@ -130,7 +130,7 @@ def _pay(j, v, paid, scale, due, mass, lag):
 
 @compiled
 def _pay_all(v, paid, scale, due, mass, lag):
-    """Do the same for every weight, without branches: the compiler vectorizes both loops."""
+    """Apply the penalty to every weight, without branches, so that the compiler vectorizes the loops."""
     inverse = 1.0 / scale
     if mass > 0.0:
         for j in range(len(v)):
