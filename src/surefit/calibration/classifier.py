@@ -3,17 +3,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.calibration.calibrators import CalibratedPair
 from surefit.calibration.training import Labels, fit_pairs, fit_parameters
 from surefit.core.claims import Claim
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.routing import router_of, routing_enabled
 from surefit.core.sample import read
 from surefit.core.validation import (
     ANYTHING,
@@ -166,15 +165,11 @@ class CalibratedClassifierCV(CertifiedMixin, ClassifierMixin, MetaEstimatorMixin
 
         # The loss of scikit-learn's default; with a small gap, weights and repetitions agree to seven digits.
         base = LinearSVC(loss="squared_hinge", tol=1e-10, random_state=0)
-        return base.set_fit_request(sample_weight=True) if get_config()["enable_metadata_routing"] else base
+        return base.set_fit_request(sample_weight=True) if routing_enabled() else base
 
     def get_metadata_routing(self):
         """Return the metadata routing to the classifier and the splitter."""
-        mapped = MethodMapping().add(caller="fit", callee="fit"), MethodMapping().add(caller="fit", callee="split")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(estimator=self._base(), method_mapping=mapped[0]).add(
-            splitter=self.cv, method_mapping=mapped[1]
-        )
+        return router_of(self, own=True, estimator=(self._base(), {"fit": "fit"}), splitter=(self.cv, {"fit": "split"}))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -6,16 +6,15 @@ import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn import get_config
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import LeaveOneOut, check_cv, cross_val_predict
-from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.parallel import Parallel, delayed
 
 from surefit.calibration.calibrators import CalibratedPair, raw_scores, response_of
 from surefit.core.errors import DataWarning, InvalidData
-from surefit.core.rows import take_rows
+from surefit.core.routing import route, routing_enabled
+from surefit.core.rows import take_rows, take_values
 from surefit.core.warn import warn
 
 
@@ -76,8 +75,7 @@ def _fit_part(who: str, estimator: Any, X: Any, labels: Labels, train: Any, test
     """Fit a classifier on some rows and its maps on others."""
     if not labels.weights[test].any():
         raise InvalidData(f"{who}: the rows of a fold have no weight; use fewer folds, or leave these rows out.")
-    cut = {name: take_rows(value, train) if _per_row(value, len(labels.y)) else value for name, value in params.items()}
-    estimator.fit(take_rows(X, train), labels.y[train], **cut)
+    estimator.fit(take_rows(X, train), labels.y[train], **take_values(params, train, len(labels.y)))
     _require_classes(who, estimator, labels.classes, method)
     pair = CalibratedPair(estimator, [], classes=labels.classes, method=method)
     scores = pair.scores(take_rows(X, test))
@@ -116,8 +114,8 @@ def _require_classes(who: str, estimator: Any, classes: np.ndarray, method: str)
 
 def fit_parameters(owner: Any, X: Any, sample_weight: Any, params: dict[str, Any]) -> tuple[dict, dict]:
     """Return the parameters of the classifier's ``fit`` and those of the splitter."""
-    if get_config()["enable_metadata_routing"]:
-        routed = process_routing(owner, "fit", sample_weight=sample_weight, **params)
+    if routing_enabled():
+        routed = route(owner, "fit", params, sample_weight=sample_weight)
         return dict(routed.estimator.fit), dict(routed.splitter.split)
     if sample_weight is None:
         return dict(params), {}
@@ -130,7 +128,3 @@ def fit_parameters(owner: Any, X: Any, sample_weight: Any, params: dict[str, Any
         )
         return dict(params), {}
     return {**params, "sample_weight": sample_weight}, {}
-
-
-def _per_row(value: Any, n: int) -> bool:
-    return value is not None and hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n

@@ -21,6 +21,18 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     return X[np.asarray(rows).tolist()] if hasattr(X, "columns") else np.asarray(X)[rows]
 
 
+def take_values(params: dict[str, Any], rows: np.ndarray, n: int) -> dict[str, Any]:
+    """Return parameters of ``fit``; those with one entry for each of the n rows are restricted to the selected rows."""
+    return {name: take_rows(value, rows) if _length(value) == n else value for name, value in params.items()}
+
+
+def _length(value: Any) -> int | None:
+    """Return the number of entries of an array, table or sequence; None for anything else."""
+    if hasattr(value, "shape"):  # a sparse matrix has no len
+        return value.shape[0] if value.shape else None
+    return len(value) if hasattr(value, "__len__") and not isinstance(value, (str, dict)) else None
+
+
 def row_keys(X: Any, y: np.ndarray | None = None) -> list[bytes]:
     """Return bytes that are equal for two rows exactly if all their values are equal (X as returned by ``surefit.checks.base.read``)."""
     if sparse.issparse(X):

@@ -123,50 +123,65 @@ class BaggingClassifier(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Clas
         self.max_time = max_time
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
-        """Fit the members, with ``sample_weight`` as frequency weights. Returns the estimator."""
+    def fit(self, X, y, sample_weight=None, **fit_params):
+        """Fit the members, with ``sample_weight`` as frequency weights and metadata ``fit_params``. Returns the estimator."""
         check_params(self)
+        params = self._routed("fit", fit_params)
         X, given = read_data(self, X, y, **READ)
         check_labels(given)
         self.classes_, codes = np.unique(given, return_inverse=True)
         self.n_classes_ = len(self.classes_)
-        base = self.estimator
-        if base is None:
-            from surefit.trees.classifier import DecisionTreeClassifier
-
-            base = DecisionTreeClassifier()
         sample = Sample(X, codes.astype(np.int64), read_weights(self, sample_weight, X.shape[0]), None, self.n_classes_)
-        return fit_bagging(self, base, sample, given, given.astype(np.float64) if given.dtype.kind in "biuf" else given)
+        y = given.astype(np.float64) if given.dtype.kind in "biuf" else given
+        return fit_bagging(self, self._base(), sample, given, y, params)
 
-    def predict(self, X) -> np.ndarray:
-        """Return the class with the largest mean probability; ties go to the first class."""
-        places = self._mean(X).argmax(axis=1)
+    def _base(self):
+        if self.estimator is not None:
+            return self.estimator
+        from surefit.trees.classifier import DecisionTreeClassifier
+
+        return DecisionTreeClassifier()
+
+    def predict(self, X, **params) -> np.ndarray:
+        """Return the class with the largest mean probability; ties go to the first class. ``params`` are metadata."""
+        places = self._mean(X, self._routed("predict", params)).argmax(axis=1)
         return self.classes_[places]
 
-    def predict_proba(self, X) -> np.ndarray:
-        """Return the mean of the members' probabilities, or of their votes if they have none."""
-        return self._mean(X)
+    def predict_proba(self, X, **params) -> np.ndarray:
+        """Return the mean of the members' probabilities, or of their votes if they have none. ``params`` are metadata."""
+        return self._mean(X, self._routed("predict_proba", params))
 
-    def predict_log_proba(self, X) -> np.ndarray:
-        """Return the logarithm of ``predict_proba``."""
-        with np.errstate(divide="ignore"):
-            return np.log(self._mean(X))
+    def predict_log_proba(self, X, **params) -> np.ndarray:
+        """Return the logarithm of ``predict_proba``. ``params`` are metadata for the members."""
+        routed = self._routed("predict_log_proba", params)
+        if not routed or not hasattr(self.estimators_[0], "predict_log_proba"):
+            with np.errstate(divide="ignore"):
+                return np.log(self._mean(X, routed))
+        rows = self._rows(X)
+        found = ((member, member.predict_log_proba(rows[:, at], **routed)) for member, at in self._members())
+        tables = [self._in_classes(member, table, -np.inf) for member, table in found]
+        return np.logaddexp.reduce(tables, axis=0) - np.log(len(tables))
 
     @available_if(_members_score)
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X, **params) -> np.ndarray:
         """Return the mean of the members' decision functions, if they have one and were fitted on all classes."""
-        rows = self._rows(X)
-        members = zip(self.estimators_, self.estimators_features_, strict=True)
-        return np.mean([member.decision_function(rows[:, columns]) for member, columns in members], axis=0)
+        rows, routed = self._rows(X), self._routed("decision_function", params)
+        return np.mean(
+            [member.decision_function(rows[:, columns], **routed) for member, columns in self._members()], axis=0
+        )
 
-    def _mean(self, X) -> np.ndarray:
-        return self._predictions(self._rows(X)).mean(axis=0)
+    def _mean(self, X, params: dict) -> np.ndarray:
+        return self._predictions(self._rows(X), params).mean(axis=0)
 
-    def _member_predictions(self, member, X: np.ndarray) -> np.ndarray:
-        table = np.zeros((X.shape[0], len(self.classes_)))
-        places = np.searchsorted(self.classes_, member.classes_)  # a bootstrap sample may lack a class
+    def _member_predictions(self, member, X: np.ndarray, params: dict) -> np.ndarray:
         if hasattr(member, "predict_proba"):
-            table[:, places] = member.predict_proba(X)
-        else:
-            table[np.arange(len(table)), np.searchsorted(self.classes_, member.predict(X))] = 1.0
+            return self._in_classes(member, member.predict_proba(X, **params), 0.0)
+        table = np.zeros((X.shape[0], len(self.classes_)))
+        table[np.arange(len(table)), np.searchsorted(self.classes_, member.predict(X, **params))] = 1.0
         return table
+
+    def _in_classes(self, member, table: np.ndarray, missing: float) -> np.ndarray:
+        """Return a member's table with one column per class; a bootstrap sample may lack a class."""
+        full = np.full((len(table), len(self.classes_)), missing)
+        full[:, np.searchsorted(self.classes_, member.classes_)] = table
+        return full

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.routing import route, router_of
 from surefit.core.validation import COUNT, NOTHING, read_data
 from surefit.ensembles.forest_ensemble import RULES as FOREST_RULES
 from surefit.ensembles.forest_ensemble import SHARE
@@ -39,13 +40,42 @@ class BaggingMixin(MembersMixin):
         check_is_fitted(self)
         return read_data(self, X, reset=False, **READ)
 
-    def _predictions(self, X: np.ndarray) -> np.ndarray:
-        """Return the predictions of each member for each row, (members, rows, values)."""
-        members = zip(self.estimators_, self.estimators_features_, strict=True)
-        return np.array([self._member_predictions(member, X[:, columns]) for member, columns in members])
+    def _predictions(self, X: np.ndarray, params: dict[str, Any] | None = None) -> np.ndarray:
+        """Return the predictions of each member for each row, (members, rows, values); ``params`` are metadata."""
+        return np.array(
+            [self._member_predictions(member, X[:, columns], params or {}) for member, columns in self._members()]
+        )
 
-    def _member_predictions(self, member, X: np.ndarray) -> np.ndarray:
+    def _members(self) -> Any:
+        """Return pairs of a member and its columns."""
+        return zip(self.estimators_, self.estimators_features_, strict=True)
+
+    def _member_predictions(self, member, X: np.ndarray, params: dict[str, Any]) -> np.ndarray:
         raise TypeError("A bagging estimator must define _member_predictions.")
+
+    def _base(self) -> Any:
+        raise TypeError("A bagging estimator must define _base.")
+
+    def _calls(self) -> dict[str, str]:
+        """Return the method of a member that each method of the ensemble calls."""
+        base = self._base()
+        said = "predict_proba" if hasattr(base, "predict_proba") else "predict"
+        logs = "predict_log_proba" if hasattr(base, "predict_log_proba") else said
+        return {
+            "fit": "fit",
+            "decision_function": "decision_function",
+            "predict": said,
+            "predict_proba": said,
+            "predict_log_proba": logs,
+        }
+
+    def _routed(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the metadata of the members in a call of ``method``."""
+        return route(self, method, params).estimator[self._calls()[method]]
+
+    def get_metadata_routing(self):
+        """Return the metadata routing to the members; weights are used for the draws and not routed."""
+        return router_of(self, estimator=(self._base(), self._calls()))
 
     def _drawn_rows(self, seed: int) -> np.ndarray:
         if self._row_order is not None or self._n_draws == 0:

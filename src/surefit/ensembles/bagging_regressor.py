@@ -115,21 +115,25 @@ class BaggingRegressor(BaggingMixin, CertifiedMixin, CallbackSupportMixin, Regre
         self.max_time = max_time
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
-        """Fit the members, with ``sample_weight`` as frequency weights. Returns the estimator."""
+    def fit(self, X, y, sample_weight=None, **fit_params):
+        """Fit the members, with ``sample_weight`` as frequency weights and metadata ``fit_params``. Returns the estimator."""
         check_params(self)
+        params = self._routed("fit", fit_params)
         X, y = read_data(self, X, y, y_numeric=True, **READ)
         y = np.asarray(y, dtype=np.float64)
-        base = self.estimator
-        if base is None:
-            from surefit.trees.regressor import DecisionTreeRegressor
+        sample = Sample(X, y, read_weights(self, sample_weight, X.shape[0]), None, 0)
+        return fit_bagging(self, self._base(), sample, y, y, params)
 
-            base = DecisionTreeRegressor()
-        return fit_bagging(self, base, Sample(X, y, read_weights(self, sample_weight, X.shape[0]), None, 0), y, y)
+    def _base(self):
+        if self.estimator is not None:
+            return self.estimator
+        from surefit.trees.regressor import DecisionTreeRegressor
 
-    def predict(self, X) -> np.ndarray:
-        """Return the mean prediction of the members."""
-        return self._predictions(self._rows(X)).mean(axis=0)[:, 0]
+        return DecisionTreeRegressor()
 
-    def _member_predictions(self, member, X: np.ndarray) -> np.ndarray:
-        return np.asarray(member.predict(X), dtype=np.float64).reshape(-1, 1)
+    def predict(self, X, **params) -> np.ndarray:
+        """Return the mean prediction of the members; ``params`` are metadata for them."""
+        return self._predictions(self._rows(X), self._routed("predict", params)).mean(axis=0)[:, 0]
+
+    def _member_predictions(self, member, X: np.ndarray, params: dict) -> np.ndarray:
+        return np.asarray(member.predict(X, **params), dtype=np.float64).reshape(-1, 1)

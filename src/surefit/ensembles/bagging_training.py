@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import has_fit_parameter
 
 from surefit.bounds.votes import out_of_bag_bounds
 from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData, InvalidParameter
+from surefit.core.routing import takes_weights
+from surefit.core.rows import take_values
 from surefit.core.text import counted
 from surefit.core.threads import map_blocks
 from surefit.core.warn import warn
@@ -26,14 +27,14 @@ from surefit.problems.forests import n_columns, n_draws
 STREAMS = 2
 
 
-def fit_bagging(estimator, base, sample: Sample, labels: np.ndarray, given_y: np.ndarray) -> Any:
-    """Fit the members, set the fitted attributes and issue the certificate. Returns the estimator."""
+def fit_bagging(estimator, base, sample: Sample, labels: np.ndarray, given_y: np.ndarray, params: dict) -> Any:
+    """Fit the members, set the fitted attributes and issue the certificate; members get ``params``. Returns the estimator."""
     who, again = type(estimator).__name__, estimator.warm_start and hasattr(estimator, "estimators_")
     old = len(estimator.estimators_) if again else 0
     _require_members(estimator, old)
     seeds = random_stream(estimator.random_state).randint(MOST_SEEDS, size=(int(estimator.n_estimators), STREAMS))
     draws = Draws(sample.X, sample.y, sample.weights, estimator.max_samples) if estimator.bootstrap else None
-    weighted = has_fit_parameter(base, "sample_weight")
+    weighted = takes_weights(base)
     if sample.weights is not None and draws is None and not weighted:
         raise InvalidParameter(
             who, "estimator", "an estimator that accepts sample_weight (for weights without bootstrap)", base
@@ -46,9 +47,10 @@ def fit_bagging(estimator, base, sample: Sample, labels: np.ndarray, given_y: np
                 return None
             columns = _columns(estimator, int(seeds[old + start, 1]), sample.X.shape[1])
             member = seeded_copy(base, np.random.RandomState(int(seeds[old + start, 1])))
-            return _fitted(
-                estimator, member, sample, labels, draws, int(seeds[old + start, 0]), columns, weighted
-            ), columns
+            rows, weights = _rows_of(estimator, sample, draws, int(seeds[old + start, 0]), weighted)
+            cut = take_values(params, rows, len(labels)) | weights
+            member.fit(sample.X[rows][:, columns], labels[rows], **cut)
+            return member, columns
 
         found = map_blocks(fit_one, int(estimator.n_estimators) - old, 1, estimator.n_jobs)
         seconds, reason = budget.seconds, budget.stopped
@@ -111,10 +113,9 @@ def _columns(estimator, seed: int, d: int) -> np.ndarray:
     return np.random.RandomState(seed).choice(d, count, replace=bool(estimator.bootstrap_features))
 
 
-def _fitted(
-    estimator, member, sample: Sample, labels, draws: Draws | None, seed: int, columns: np.ndarray, weighted: bool
-):
-    n = len(labels)
+def _rows_of(estimator, sample: Sample, draws: Draws | None, seed: int, weighted: bool) -> tuple[np.ndarray, dict]:
+    """Return the rows of a member and, if it takes weights, their counts; otherwise rows are repeated."""
+    n = len(sample.y)
     if draws is not None:
         weights = draws.counts(seed).astype(np.float64)
     else:
@@ -125,12 +126,8 @@ def _fitted(
             weights = weights * kept
     rows = np.flatnonzero(weights)
     if weighted:
-        X = sample.X[rows][:, columns]
-        member.fit(X, labels[rows], sample_weight=weights[rows])
-        return member
-    repeated = np.repeat(rows, weights[rows].astype(np.int64))
-    member.fit(sample.X[repeated][:, columns], labels[repeated])
-    return member
+        return rows, {"sample_weight": weights[rows]}
+    return np.repeat(rows, weights[rows].astype(np.int64)), {}
 
 
 def _n_kept(estimator, sample: Sample) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from surefit.core.errors import InvalidData
-from surefit.core.rows import take_rows
+from surefit.core.rows import take_rows, take_values
 
 
 def fit_part(
@@ -27,9 +27,7 @@ def fit_part(
     Parts are drawn without using the labels, so a part may lack a class. Most models then never predict this class, and
     err on its rows. If a model cannot be fitted without the class, the error message names it.
     """
-    cut = {
-        name: take_rows(value, rows) if _has_length(value, len(y)) else value for name, value in (params or {}).items()
-    }
+    cut = take_values(params or {}, rows, len(y))
     model = clone(estimator)
     try:
         model.fit(take_rows(X, rows), take_rows(y if given is None else given, rows), **cut)
@@ -57,7 +55,3 @@ def missing_classes(estimator: Any, y: np.ndarray, rows: np.ndarray) -> str | No
         if len(lost)
         else None
     )
-
-
-def _has_length(value: Any, n: int) -> bool:
-    return not np.isscalar(value) and value is not None and hasattr(value, "__len__") and len(value) == n

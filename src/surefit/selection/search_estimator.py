@@ -18,6 +18,7 @@ from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.fingerprint import data_fingerprint
 from surefit.core.guards.refusals import last_line
+from surefit.core.routing import route, router_of, routing_enabled, score_params
 from surefit.core.sample import read
 from surefit.core.validation import ANYTHING, NOTHING, SCORING, Rule, check_params, read_data
 from surefit.problems import pose
@@ -79,14 +80,15 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
         """Compare all candidates on the folds, refit the best one, and issue the certificate."""
         check_params(self)
         read_data(self, X, y, skip_check_array=True)
-        who, groups = type(self).__name__, params.pop("groups", None)
+        who = type(self).__name__
+        passed, fit_by, split_by = self._routed(params)
         target = None if y is None else np.asarray(y)
         if target is not None and (target.ndim < 2 or target.shape[1] == 1):
             target = read_target(who, X, y)
         base = self._base()
         splitter = check_cv(self.cv, y, classifier=is_classifier(base))
-        splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
-        promised = splitter.get_n_splits(X, y, groups) if hasattr(splitter, "get_n_splits") else len(splits)
+        splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, **split_by)]
+        promised = splitter.get_n_splits(X, y, **split_by) if hasattr(splitter, "get_n_splits") else len(splits)
         if promised != len(splits):
             raise InvalidData(
                 f"{who}: cv.split and cv.get_n_splits return inconsistent results. Expected {promised} splits, "
@@ -96,14 +98,14 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
             search = self._build(splits)
             if getattr(self, "_skl_callbacks", None):
                 search.set_callbacks(*self._skl_callbacks)
-            search.fit(X, y, **params)
+            search.fit(X, y, **passed)
         except ValueError as error:
             lost = None
             if target is not None:
                 lost = next((words for train, _ in splits if (words := missing_classes(base, target, train))), None)
-            if not params and lost is None:
+            if not passed and lost is None:
                 raise
-            given = f" with {', '.join(params)}" if params else ""
+            given = f" with {', '.join(passed)}" if passed else ""
             without = "" if lost is None else f" (the training rows of a fold contain no row of class {lost})"
             raise InvalidData(
                 f"{type(self).__name__}: a candidate could not be fitted{given}{without}: {last_line(error)}"
@@ -113,7 +115,7 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
                 setattr(self, name, getattr(search, name))
         if hasattr(search, "best_estimator_"):
             self.estimator_ = search.best_estimator_
-        claims, self.ledger_ = self._claims(X, target, splits, splitter, groups, params, y)
+        claims, self.ledger_ = self._claims(X, target, splits, splitter, split_by.get("groups"), fit_by, y)
         self.risk_bound_ = float(claims[0].value)
         data = read(X, y)
         self._issue(
@@ -124,6 +126,27 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
             data=data_fingerprint(data.X, data.y),
         )
         return self
+
+    def _routed(self, params: dict) -> tuple[dict, dict, dict]:
+        """Return the metadata of scikit-learn's search on stored folds, of the estimator's ``fit`` and of the splitter."""
+        if not routing_enabled():
+            fit_by = {name: value for name, value in params.items() if name != "groups"}
+            return fit_by, fit_by, {"groups": params.get("groups")}
+        routed = route(self, "fit", params)
+        inner = router_of(self, **self._scored_parts()).consumes("fit", params)
+        passed = {name: value for name, value in params.items() if name in inner}
+        return passed, dict(routed.estimator.fit), dict(routed.splitter.split)
+
+    def _scored_parts(self) -> dict[str, Any]:
+        scorer = check_scoring(self._base(), scoring=self.scoring)
+        return {
+            "estimator": (self._base(), {"fit": "fit"}),
+            "scorer": (scorer, {"fit": "score", "score": "score"}),
+        }
+
+    def get_metadata_routing(self):
+        """Return the metadata routing to the estimator, the scorer and the splitter."""
+        return router_of(self, **self._scored_parts(), splitter=(self.cv, {"fit": "split"}))
 
     def _claims(self, X, y: np.ndarray | None, splits: list, splitter, groups, params, given):
         """Return the claims and the division of delta; the chosen candidate is fitted again on every fold for the checker."""
@@ -222,10 +245,13 @@ class SearchMixin(CallbackSupportMixin, CertifiedMixin, DeployedMixin):
             return {name: check_scoring(self._base(), scoring=scoring) for name, scoring in wanted.items()}
         return check_scoring(self._base(), scoring=wanted)
 
-    def score(self, X, y=None, sample_weight=None) -> float:
-        """Return the score of the refitted model by ``scoring``; of several scores, ``refit`` names the one to use."""
+    def score(self, X, y=None, sample_weight=None, **params) -> float:
+        """Return the score of the refitted model by ``scoring``; of several scores, ``refit`` names the one to use.
+
+        ``params`` are routed to the scorer.
+        """
         check_is_fitted(self, "estimator_")
-        options = {} if sample_weight is None else {"sample_weight": sample_weight}
+        options = score_params(route(self, "score", params, sample_weight=sample_weight), sample_weight)
         scorer = self.scorer_
         scorer = scorer[self.refit] if isinstance(scorer, dict) else scorer
         found = scorer(self.estimator_, X, y, **options)

@@ -45,7 +45,7 @@ def ridge_cv(estimator: Any, rows: PartitionedRows) -> Any:
     """Choose the penalty by leave-one-out or generalized cross-validation: two passes, and one for the fit."""
     require_defaults(estimator, scoring=None, cv=None, store_cv_results=False)
     require_numbers(estimator, rows)
-    return estimator._fit(partitioned_targets(rows))
+    return estimator._fit(partitioned_targets(rows), {}, {})
 
 
 @trains("LassoCV", "ElasticNetCV")

@@ -8,6 +8,7 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with_callbacks
 from surefit.core.errors import SurefitError
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.routing import route, router_of
 from surefit.core.threads import one_blas_thread
 from surefit.core.validation import (
     ANYTHING,
@@ -44,11 +45,12 @@ _CV_RULES = {
 class _PathCV(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin, LinearRegressorMixin, BaseEstimator):
     """Base class of ``LassoCV`` and ``ElasticNetCV``."""
 
-    def _fit(self, X, y, sample_weight, ratios: list[float]):
+    def _fit(self, X, y, sample_weight, params: dict, ratios: list[float]):
         X, y = read_data(self, X, y, **READ)
         y = usable_target(type(self).__name__, y)
         weights = read_weights(self, sample_weight, X.shape[0])
-        splits = list(check_cv(self.cv).split(X, y))
+        routed = route(self, "fit", params, sample_weight=sample_weight)
+        splits = list(check_cv(self.cv).split(X, y, **routed.splitter.split))
         require_weight(self, weights, *(train for train, _ in splits))
         return self._choose(X, y, weights, folds_of_rows(as_design(X), y, weights, splits, self.fit_intercept), ratios)
 
@@ -83,6 +85,10 @@ class _PathCV(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixi
         self.mse_ = float(chosen.means[index])
         record(self, solution, X, y, weights, factors, alpha=self.alpha_, l1_ratio=self.l1_ratio_)
         return self
+
+    def get_metadata_routing(self):
+        """Return the metadata routing to the splitter."""
+        return router_of(self, own=True, splitter=(self.cv, {"fit": "split"}))
 
 
 class LassoCV(_PathCV):
@@ -191,10 +197,10 @@ class LassoCV(_PathCV):
         self.max_time = max_time
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
-        """Choose ``alpha_`` by cross-validation and fit the lasso on all rows. Returns the estimator."""
+    def fit(self, X, y, sample_weight=None, **params):
+        """Choose ``alpha_`` by cross-validation and fit the lasso on all rows; ``params`` are routed to ``cv``. Returns the estimator."""
         check_params(self)
-        return self._fit(X, y, sample_weight, [1.0])
+        return self._fit(X, y, sample_weight, params, [1.0])
 
 
 class ElasticNetCV(_PathCV):
@@ -277,7 +283,7 @@ class ElasticNetCV(_PathCV):
         self.max_time = max_time
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
-        """Choose ``alpha_`` (and ``l1_ratio_``) by cross-validation and fit on all rows. Returns the estimator."""
+    def fit(self, X, y, sample_weight=None, **params):
+        """Choose ``alpha_`` (and ``l1_ratio_``) by cross-validation and fit on all rows; ``params`` are routed to ``cv``."""
         check_params(self)
-        return self._fit(X, y, sample_weight, [float(ratio) for ratio in np.atleast_1d(self.l1_ratio)])
+        return self._fit(X, y, sample_weight, params, [float(ratio) for ratio in np.atleast_1d(self.l1_ratio)])

@@ -2,22 +2,22 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import check_cv
+from sklearn.metrics import get_scorer
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter, with_callbacks
 from surefit.core.errors import InvalidData, InvalidParameter, SurefitError
+from surefit.core.routing import route, router_of, score_params
+from surefit.core.rows import take_values
 from surefit.core.threads import map_blocks, one_blas_thread
 from surefit.core.validation import ANYTHING, ARRAY, BOOLEAN, COUNT, SCORING, check_params, one_of
 from surefit.linear.linear_classifier import Labeled, read_labeled
 from surefit.linear.logistic.classifier import RULES, LogisticMixin, LogisticRegression
-from surefit.linear.logistic.folds import of_all_classes, rows_of, scorer_of
+from surefit.linear.logistic.folds import of_all_classes, rows_of, scorer_of, split_rows
 from surefit.linear.logistic.penalty import Penalty
 from surefit.linear.logistic.training import make_problem, null_objective, read_reference, record, record_average, solve
 from surefit.solvers.newton import centered
-
-DEFAULT_FOLDS = 5
 
 
 class LogisticRegressionCV(LogisticMixin, BaseEstimator):
@@ -156,18 +156,21 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
         self.rule = rule
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
-        """Choose the penalty by cross-validation and fit all rows with it. Returns the estimator."""
+    def fit(self, X, y, sample_weight=None, **params):
+        """Choose the penalty by cross-validation and fit all rows with it; ``params`` are routed to ``scoring`` and ``cv``."""
         check_params(self)
         self.Cs_, self.l1_ratios_ = self._grid()
         data = read_labeled(self, X, y, sample_weight)
         reference = read_reference(self, data)
-        folds = self._folds(data)
+        routed = route(self, "fit", params, sample_weight=sample_weight)
+        folds, scored_by = split_rows(self, data, routed.splitter.split), score_params(routed, data.sample_weight)
         reporter = progress_reporter(self, data.X, data.y)
         with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread():
-            lines = map_blocks(
-                lambda start, _: self._fold_scores(data, folds[start], reference, budget), len(folds), 1, self.n_jobs
-            )
+
+            def one(start: int, _stop: int):
+                return self._fold_scores(data, folds[start], reference, scored_by, budget)
+
+            lines = map_blocks(one, len(folds), 1, self.n_jobs)
             if any(line is None for line in lines):
                 if budget.stopped is Reason.INTERRUPTED:
                     raise KeyboardInterrupt
@@ -193,20 +196,6 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
             reporter.finish()
         return record(self, data, problem, penalty, fit, null)
 
-    def _folds(self, data: Labeled) -> list:
-        counts = np.bincount(data.codes, minlength=len(data.classes))
-        fewest, who = int(counts.min()), type(self).__name__
-        if self.cv is None and fewest < 2:
-            raise InvalidData(
-                f"{who}: class {data.classes.tolist()[np.argmin(counts)]!r} has {fewest} row; cross-validation needs a "
-                "training row and a test row. Add rows, leave the class out, or give a splitter as cv."
-            )
-        if COUNT.allows(self.cv) and not 2 <= self.cv <= counts.max():
-            expected = f"from 2 to {counts.max()} folds (the largest class has {counts.max()} rows)"
-            raise InvalidParameter(who, "cv", expected, self.cv)
-        cv = min(DEFAULT_FOLDS, fewest) if self.cv is None else self.cv
-        return list(check_cv(cv, data.y, classifier=True).split(data.X, data.y))
-
     def _grid(self) -> tuple[np.ndarray, np.ndarray]:
         who = type(self).__name__
         Cs = np.logspace(-4, 4, self.Cs) if COUNT.allows(self.Cs) else np.asarray(self.Cs, dtype=np.float64)
@@ -217,7 +206,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
             raise InvalidParameter(who, "l1_ratios", "a list of numbers from 0 to 1", self.l1_ratios)
         return Cs, ratios
 
-    def _fold_scores(self, data: Labeled, fold, reference, budget: Budget) -> tuple[np.ndarray, np.ndarray] | None:
+    def _fold_scores(self, data: Labeled, fold, reference, scored_by: dict, budget: Budget):
         """Return the scores and coefficients of one fold, with warm starts from strong to weak penalties."""
         train, test = fold
         part = rows_of(data, train)
@@ -236,7 +225,7 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
         frame = centered(part.X, intercept)
         judge = clone(LogisticRegression())
         judge.classes_, judge.no_finite_mle_, judge.n_features_in_ = data.classes, False, data.X.shape[1]
-        options = {} if data.sample_weight is None else {"sample_weight": data.sample_weight[test]}
+        options = take_values(scored_by, test, len(data.y))
         X_test, y_test = data.X[test], data.classes[data.codes[test]]
         result = np.empty((len(self.l1_ratios_), len(self.Cs_)))
         height = 1 if len(data.classes) == 2 else len(data.classes)
@@ -259,11 +248,16 @@ class LogisticRegressionCV(LogisticMixin, BaseEstimator):
                 result[r, k] = scorer(judge, X_test, y_test, **options)
         return result, path
 
-    def score(self, X, y, sample_weight=None) -> float:
-        """Return the score selected by ``scoring``; the default is the accuracy."""
+    def score(self, X, y, sample_weight=None, **params) -> float:
+        """Return the score selected by ``scoring``, to which ``params`` are routed; the default is the accuracy."""
         check_is_fitted(self)
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(scorer_of(self.scoring, self.classes_)(self, X, y, **weight))
+        routed = route(self, "score", params, sample_weight=sample_weight)
+        return float(scorer_of(self.scoring, self.classes_)(self, X, y, **score_params(routed, sample_weight)))
+
+    def get_metadata_routing(self):
+        """Return the metadata routing to the scorer and the splitter."""
+        scorer = get_scorer("accuracy" if self.scoring is None else self.scoring), {"fit": "score", "score": "score"}
+        return router_of(self, own=True, scorer=scorer, splitter=(self.cv, {"fit": "split"}))
 
     def _averaged(self, data: Labeled, reporter) -> LogisticRegressionCV:
         """Set the coefficients to the mean over the folds of those with the best score."""

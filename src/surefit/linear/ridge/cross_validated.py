@@ -7,6 +7,8 @@ from sklearn.model_selection import check_cv
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.routing import route, router_of, score_params
+from surefit.core.rows import take_values
 from surefit.core.validation import ANYTHING, ARRAY, BOOLEAN, COUNT, NOTHING, POSITIVE, SCORING, check_params, one_of
 from surefit.linear.cross_validation import require_weight
 from surefit.linear.least_squares.training import SeveralTargetsMixin, Targets, read_targets, record, solve_each
@@ -106,12 +108,22 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         self.alpha_per_target = alpha_per_target
         self.criterion = criterion
 
-    def fit(self, X, y, sample_weight=None):
-        """Choose the penalty and fit; an integer weight is equivalent to repeating the row. Returns the estimator."""
-        check_params(self)
-        return self._fit(read_targets(self, X, y, sample_weight, flat=True))
+    def fit(self, X, y, sample_weight=None, **params):
+        """Choose the penalty and fit; an integer weight is equivalent to repeating the row. Returns the estimator.
 
-    def _fit(self, data: Targets):
+        With metadata routing, ``params`` are passed to ``scoring`` and ``cv``.
+        """
+        check_params(self)
+        routed = route(self, "fit", params, sample_weight=sample_weight)
+        data = read_targets(self, X, y, sample_weight, flat=True)
+        return self._fit(data, score_params(routed, data.weights), routed.splitter.split)
+
+    def get_metadata_routing(self):
+        """Return the metadata routing to the scorer and the splitter."""
+        scorer = None if self.scoring is None else get_scorer(self.scoring)  # the default score is not a scorer
+        return router_of(self, own=True, scorer=(scorer, {"fit": "score"}), splitter=(self.cv, {"fit": "split"}))
+
+    def _fit(self, data: Targets, scored_by: dict, split_by: dict):
         alphas = np.ravel(np.asarray(self.alphas, dtype=np.float64))
         least = (
             0.0 if self.cv is not None else np.nextafter(0.0, 1.0)
@@ -127,9 +139,9 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
             )
         basis = None
         if self.cv is not None:
-            scores = _fold_scores(self, data, alphas)
+            scores = _fold_scores(self, data, alphas, scored_by, split_by)
         else:
-            scores, basis = _loo_scores(self, data, alphas)
+            scores, basis = _loo_scores(self, data, alphas, scored_by)
         if not self.alpha_per_target:
             scores = scores.mean(axis=1, keepdims=True)
         order = np.argsort(-alphas, kind="stable")
@@ -146,7 +158,7 @@ class RidgeCV(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
         return self
 
 
-def _loo_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> tuple[np.ndarray, Basis]:
+def _loo_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray, params: dict) -> tuple[np.ndarray, Basis]:
     """Return the score of each penalty (row) and target (column), and the decomposition of the data."""
     scored = estimator.scoring is not None
     path: Path = leave_one_out(
@@ -166,17 +178,16 @@ def _loo_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> tuple[
         return -(path.squared if estimator.criterion == "loo" else path.gcv), path.basis
     assert path.predictions is not None
     score = get_scorer(estimator.scoring)
-    weight = {} if data.weights is None else {"sample_weight": data.weights}
     parts = range(len(alphas))
-    return np.array([_scores(estimator, score, data.Y, path.predictions[:, :, a], weight) for a in parts]), path.basis
+    return np.array([_scores(estimator, score, data.Y, path.predictions[:, :, a], params) for a in parts]), path.basis
 
 
-def _scores(estimator: RidgeCV, score: Any, Y: np.ndarray, predicted: np.ndarray, weight: dict) -> list[float]:
+def _scores(estimator: RidgeCV, score: Any, Y: np.ndarray, predicted: np.ndarray, params: dict) -> list[float]:
     """Return one score per target if each target has its own penalty, else the scorer's joint score of all targets."""
     empty, several = np.zeros((len(Y), 1)), Y.shape[1] > 1
     if several and not estimator.alpha_per_target:
-        return [score(_Given(predicted), empty, Y, **weight)]
-    return [score(_Given(predicted[:, k]), empty, Y[:, k], **weight) for k in range(Y.shape[1])]
+        return [score(_Given(predicted), empty, Y, **params)]
+    return [score(_Given(predicted[:, k]), empty, Y[:, k], **params) for k in range(Y.shape[1])]
 
 
 class _Given(BaseEstimator):
@@ -192,13 +203,13 @@ class _Given(BaseEstimator):
         return self.values
 
 
-def _fold_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> np.ndarray:
+def _fold_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray, scored_by: dict, split_by: dict) -> np.ndarray:
     """Return the mean score of each penalty over the folds; all folds have equal weight, as in scikit-learn."""
     if hasattr(estimator, "degrees_of_freedom_"):
         del estimator.degrees_of_freedom_  # left by an earlier fit
     X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
     score = None if estimator.scoring is None else get_scorer(estimator.scoring)
-    folds = list(check_cv(estimator.cv).split(X, data.y))
+    folds = list(check_cv(estimator.cv).split(X, data.y, **split_by))
     found = np.zeros((len(alphas), data.Y.shape[1] if score is None else 1))
     for train, test in folds:
         require_weight(estimator, data.weights, train, test)
@@ -210,6 +221,5 @@ def _fold_scores(estimator: RidgeCV, data: Targets, alphas: np.ndarray) -> np.nd
             if score is None:
                 found[a] -= np.average((data.Y[test] - predicted) ** 2, axis=0, weights=tested)
                 continue
-            weight = {} if tested is None else {"sample_weight": tested}
-            found[a] += _scores(estimator, score, data.Y[test], predicted, weight)
+            found[a] += _scores(estimator, score, data.Y[test], predicted, take_values(scored_by, test, len(data.Y)))
     return found / len(folds)
