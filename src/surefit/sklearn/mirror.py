@@ -15,12 +15,15 @@ ROOT = "sklearn"
 
 #: (object of scikit-learn, name of its module, its own name) -> object to use in its place
 Rule = Callable[[Any, str, str], Any]
-#: Functions of ``sklearn.tree`` that accept its own classes only; surefit's of the same name accept both.
-TREE_FUNCTIONS = ("export_graphviz", "export_text", "plot_tree")
+#: Names by module that treat trees of scikit-learn's own classes differently; surefit's of the same name treat both equally.
+TREE_TOOLS = {
+    "sklearn.tree": ("surefit.export.drawings", ("export_graphviz", "export_text", "plot_tree")),
+    "sklearn.inspection": ("surefit.export.inspection", ("PartialDependenceDisplay", "partial_dependence")),
+}
 
 
 def replacement(value: Any, module: str, name: str) -> Any:
-    """Return surefit's estimator (or function that draws a tree) of this name, or ``value`` if there is none.
+    """Return surefit's estimator (or tool for trees) of this name, or ``value`` if there is none.
 
     Examples
     --------
@@ -33,8 +36,9 @@ def replacement(value: Any, module: str, name: str) -> Any:
     """
     import surefit
 
-    if module == "sklearn.tree" and name in TREE_FUNCTIONS:
-        return getattr(surefit, name)
+    where, tools = TREE_TOOLS.get(module, ("", ()))
+    if name in tools:
+        return getattr(import_module(where), name)
     if not is_estimator(value) or not is_public(module) or name not in surefit.__all__:
         return value
     ours = getattr(surefit, name)
