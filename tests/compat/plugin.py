@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,22 @@ if OWNER == "surefit":
     from surefit.sklearn.mirror import Mirrors, replacement
 
     install_hook(Mirrors(replacement), _is_test)
+
+    from sklearn.utils._test_common import instance_generator
+
+    _OF_SKLEARN = instance_generator._tested_estimators
+
+    def _of_surefit(type_filter: Any = None) -> Iterator[Any]:
+        """Yield the estimators of the common tests that are replaced, with the parameters that scikit-learn chose for them."""
+        for peer in _OF_SKLEARN(type_filter):
+            kind = type(peer)
+            ours = replacement(kind, kind.__module__.partition("._")[0], kind.__name__)
+            if ours is not kind:
+                defaults = {name: each.default for name, each in signature(kind).parameters.items()}
+                given = peer.get_params(deep=False).items()
+                yield ours(**{name: value for name, value in given if repr(value) != repr(defaults[name])})
+
+    instance_generator._tested_estimators = _of_surefit
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
