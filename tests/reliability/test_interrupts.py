@@ -1,6 +1,9 @@
 """Ctrl-C and time limits at random moments, for some estimators; for all of them by ``make reliability``."""
 
+import os
 import signal
+import subprocess
+import sys
 
 import pytest
 from sklearn.base import BaseEstimator
@@ -54,3 +57,50 @@ def test_an_interrupt_that_another_library_turned_into_an_error_is_an_interrupt(
         surefit.BaggingClassifier(_Base()).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
     with pytest.raises(ZeroDivisionError), as_interrupts():
         raise ZeroDivisionError
+
+
+#: Ctrl-C twice in every fit, a little later each time, until one is through; machine code is in no cache.
+WHILE_COMPILING = """
+import signal, warnings
+import numpy as np
+import surefit
+warnings.simplefilter("ignore")
+rows = np.random.default_rng(0).normal(size=(60, 3))
+labels = (rows.sum(axis=1) > 0).astype(int)
+presses = []
+
+def press(*_):
+    presses.append(1)
+    signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGPROF, press)
+raised, least = 0, 0.0
+for cls in (surefit.SVC, surefit.Lasso):
+    pressed, least = True, 0.0
+    while pressed:
+        presses.clear()
+        least += 0.15
+        try:
+            try:
+                signal.setitimer(signal.ITIMER_PROF, least, 0.02)
+                cls().fit(rows, labels).verify(rows, labels)
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, 0.0)
+        except KeyboardInterrupt:
+            raised += 1
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        pressed = bool(presses)
+    cls().fit(rows, labels).verify(rows, labels)
+print(raised)
+"""
+
+
+def test_ctrl_c_during_compilation_is_an_interrupt_and_the_next_fit_is_proved(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_COMPILING], env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 2

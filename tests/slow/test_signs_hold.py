@@ -1,10 +1,16 @@
-"""Noisy copies make hold-out bounds fail; they are seen in every simulated table, and independent tables are left alone."""
+"""Hold-out bounds fail for noisy copies, which are seen, and for columns chosen with all rows, which the first line of the claim excludes.
+
+Independent tables keep their claim.
+"""
 
 import warnings
 
 import numpy as np
 import pytest
+from sklearn.feature_selection import SelectKBest
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from tests.slow.worlds import allowed
 
 from surefit import Certified
 from surefit.core.errors import DataWarning
@@ -36,3 +42,17 @@ def test_independent_tables_keep_their_claim_without_a_word(kind):
         X = X.round(2) if kind == "rounded" else X
         claim, said = outcome(X, rng.integers(0, 2, size=300), seed)
         assert claim.name == "risk.holdout" and not said
+
+
+def test_columns_chosen_outside_the_pipeline_break_the_bound_and_the_claim_says_so():
+    """Nothing in the chosen columns shows how they were chosen; inside the pipeline the bound holds."""
+    outside = inside = 0
+    for seed in range(TRIALS):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(100, 1000)), rng.integers(0, 2, size=100)  # labels are noise, as above
+        claim, _ = outcome(SelectKBest(k=20).fit_transform(X, y), y, seed)
+        assert "tested rows were not used for training or for choosing columns" in claim.statement
+        outside += claim.value < 0.5
+        pipeline = make_pipeline(SelectKBest(k=20), KNeighborsClassifier(1))
+        inside += Certified(pipeline, random_state=seed).fit(X, y).risk_bound_ < 0.5
+    assert inside <= allowed(TRIALS, 0.05) < outside

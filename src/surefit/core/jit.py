@@ -22,6 +22,7 @@ from numba import njit
 import surefit.core.compilation.notice  # noqa: F401  (says when compilation takes long)
 from surefit.core.compilation.nested import PartCompiler, WholeCompiler
 from surefit.core.errors import SlowStart
+from surefit.core.guards.interrupts import deferred
 
 #: Relaxations for solver loops: order of sums, fused multiply-add, sign of zero. Never used for numbers in a claim.
 RELAXED = {"reassoc", "contract", "nsz"}
@@ -51,6 +52,8 @@ def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -
             _say_once(error)
         except AttributeError:
             return dispatcher  # without JIT the function is plain Python
+        # Interrupted in between, Numba's tables of implementations stay incomplete and later compilations fail.
+        dispatcher.compile = deferred()(dispatcher.compile)
         _stamp_with_sources(dispatcher)
         _forgive(dispatcher)
         _link_parts(dispatcher, cache(lambda: compiler(pipeline_class=PartCompiler)(function)))

@@ -136,7 +136,7 @@ class Certified(CertifiedMixin, DeployedMixin, MetaEstimatorMixin, BaseEstimator
     >>> model = Certified(make_pipeline(StandardScaler(), LogisticRegression(C=0.1)), random_state=0).fit(X, y)
     >>> print(model.certificate_.claims[0].statement)
     probability of error of the model, which did not see the 200 withheld rows <= 0.06473 with confidence 0.95, if the rows are
-    independent draws from one distribution and the tested rows were not used for training or model selection
+    independent draws from one distribution and the tested rows were not used for training or for choosing columns or models
     >>> model.verify(X, y)["risk.holdout"].ok
     True
     """

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -27,6 +29,23 @@ def leave_while_loading(_: int, frame: FrameType | None) -> None:
         os.write(sys.stderr.fileno(), f"{SENTENCE}\n".encode())
         os._exit(EXIT_CODE)
     raise KeyboardInterrupt
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Hold Ctrl-C back until the block ends, for blocks that would leave another library in an unusable state."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    presses: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: presses.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        for number in presses:
+            handler(number, sys._getframe())
 
 
 @contextmanager
