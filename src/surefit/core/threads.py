@@ -107,6 +107,11 @@ def _blas_libraries() -> tuple[Any, ...]:
     return tuple(library for library in ThreadpoolController().lib_controllers if library.user_api == "blas")
 
 
+def blas_threads() -> int:
+    """Return the number of threads that BLAS may use now, at most one per core; passes of estimators without ``n_jobs`` use as many."""
+    return max(1, min(cores(), max((library.get_num_threads() for library in _blas_libraries()), default=1)))
+
+
 _ONE_BLAS_THREAD = _OneBlasThread()
 
 

@@ -13,13 +13,15 @@ import numpy as np
 from scipy import sparse
 
 from surefit.checks.enclosure import UNIT, Enclosed, gamma, length
-from surefit.checks.gap import loops
+from surefit.checks.gap import loops, squared_loops
 from surefit.checks.gap.equalities import Frame, frame_on_rows
 from surefit.checks.judge import shared
+from surefit.core.threads import blas_threads, map_blocks
 
 #: Largest loss of a product by underflow.
 TINY = 2.0**-1074
 SMALL_BLOCK = 1 << 18  # entries of a block that is converted or shifted; it fits in the cache
+THREADED = 1 << 21  # entries from which threads take less time than their start
 
 
 class _Framed:
@@ -145,6 +147,31 @@ class Dense(_Matrix):
             else:
                 squares[piece] = loops.dots(part * part, c)[0]
         return squares
+
+    def squared_sums(self, w: Any, b: float, y: Any, c: Any, weighted: bool) -> tuple[Any, Any, int, int]:
+        """Return the sums of :mod:`surefit.checks.gap.squared_loops` in one pass, and the numbers of terms of the longest ones."""
+        (n, d), height = self.shape, squared_loops.HEIGHT
+        rows = max(2 * SMALL_BLOCK // d // height, 1) * height
+        plain = self.shift is None and self.A.dtype == np.float64
+
+        def block(start: int, stop: int) -> tuple[Any, Any]:
+            rest = w, b, y[start:stop], c[start:stop], weighted
+            if plain and not self.by_rows:
+                return squared_loops.by_columns(self.A, start, *rest)
+            part = np.asarray(self.A[start:stop] if self.by_rows else self.A[:, start:stop], dtype=np.float64)
+            if self.shift is not None:
+                part = part - (self.shift if self.by_rows else self.shift[:, None])
+            if self.by_rows:
+                return squared_loops.by_rows(part, *rest)
+            return squared_loops.by_columns(np.ascontiguousarray(part), 0, *rest)
+
+        found = map_blocks(block, n, rows, blas_threads() if n * d >= THREADED else None)
+        columns, scalars = found[0]
+        for more in found[1:]:
+            columns, scalars = columns + more[0], scalars + more[1]
+        part = squared_loops.PART
+        more = -(-min(n, rows) // part) + len(found) + self.roundings + 4
+        return columns, scalars, squared_loops.part_terms(n) + more, min(n, part) + more
 
     def columns(self, which: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return some columns as a dense matrix, on some rows."""

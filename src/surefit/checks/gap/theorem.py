@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.enclosure import BLOCK, UNIT, Enclosed, block_sum, gamma, upper_sum
-from surefit.checks.gap import rows
+from surefit.checks.gap import rows, squared
 from surefit.checks.gap.dual_points import Dual, Free, Point, Terms, dual_point, kernel_dual_point, met, slopes_at
 from surefit.checks.gap.penalties import Penalty
 
@@ -44,10 +44,16 @@ class Gap(NamedTuple):
     box: float = math.inf  # if finite, only coefficients up to this multiple of the data's scale are considered
     met: bool = False  # the dual point is exactly orthogonal to every column that is not excluded
     blur: float = 0.0  # contribution of the rounding of v for a quadratic penalty
+    norms: np.ndarray | None = None  # of the columns with weighted rows, rounded up, if they are known
+    squares: tuple[float, float] | None = None  # sum of squared residuals and an upper bound, if z is not stored
 
 
 def prove(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual = Dual()) -> Gap:  # noqa: B008
     """Bound ``P(w, b) - min P`` at ``point``."""
+    if squared.applies(operator, loss, penalty, point, dual):
+        at_once = _squared(operator, loss.h, penalty, point)
+        if at_once is not None and not blurred(penalty, at_once):
+            return at_once
     product = operator.times(point.w)
     mid = product.mid + point.b
     rad = product.rad + 2 * UNIT * (np.abs(product.mid) + abs(point.b)) + point.b_rad
@@ -65,6 +71,18 @@ def prove(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual =
         other = found if closer is None else _bounded(operator, loss, penalty, point, dual, z, closer)
         found = min(found, other, key=lambda gap: gap.value + 2.5 * gap.spread)
     return found
+
+
+def _squared(operator: Any, h: float, penalty: Penalty, point: Point) -> Gap | None:
+    """Bound the gap of the squared loss in one pass; None if its sums overflow."""
+    own = squared.residuals(operator, point)
+    if own is None:
+        return None
+    v, radii = squared.dual_products(own, h)
+    shrink, none = shrinks(penalty, v, radii), np.zeros(len(v), dtype=bool)
+    found = joined(penalty, point.w, none, shrink, v, radii, squared.row_sums(own, h, *shrink))
+    found = with_objective(penalty, point.w, len(point.y), squared.loss_sums(own, h), found)
+    return found._replace(norms=own.norms, squares=(own.plain, (own.norm + own.error) ** 2 * (1 + 4 * UNIT)))
 
 
 def _bounded(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual, z: Enclosed, terms: Terms) -> Gap:

@@ -180,7 +180,7 @@ def _least_weight(certificate: Certificate, data: Data) -> np.ndarray:
     if isinstance(data.X, PartitionedRows):
         return np.full(2, partitioned.smallest_weight(certificate, data))
     c = columns_of(certificate, data).points[0].c
-    return np.full(2, c[c > 0].min())
+    return np.full(2, c.min(where=c > 0, initial=np.inf))
 
 
 def _coefficients(certificate: Certificate, data: Data) -> list[np.ndarray]:
@@ -196,7 +196,10 @@ def _with_norms(certificate: Certificate, data: Data) -> list[tuple[Any, Any, np
         return [(proof.gap, penalty, proof.norms, column.w) for column, penalty, proof, _ in found]
     columns = columns_of(certificate, data)
     parts = zip(gaps(certificate, data), columns.penalties, columns.points, strict=True)
-    return [(gap, penalty, columns.operator.norms(point.c), point.w) for gap, penalty, point in parts]
+    return [
+        (gap, penalty, columns.operator.norms(point.c) if gap.norms is None else gap.norms, point.w)
+        for gap, penalty, point in parts
+    ]
 
 
 def _over(claim: Claim) -> str:

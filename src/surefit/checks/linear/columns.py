@@ -204,7 +204,7 @@ def null_objective(columns: Columns) -> tuple[float, ...]:
 
 def _merged(y: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels merged into two rows with the total weights, which have the same loss without coefficients."""
-    if not np.all(np.abs(y) == 1.0):
+    if abs(y[0]) != 1.0 or not np.all(np.abs(y) == 1.0):
         return y, c
     up, down = row_loops.side_sums(c * y)
     return np.array([-1.0, 1.0]), np.array([-down, up])

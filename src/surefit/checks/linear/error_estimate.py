@@ -36,12 +36,12 @@ def gcv(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     targets = np.asarray(data.target, dtype=np.float64).reshape(n, -1).T
     if len(W) != len(targets):
         return refused(f"{len(targets)} targets need {len(targets)} rows of coefficients; there are {len(W)}")
-    known = _scores_of_gaps(data)
+    known = _squares_of_gaps(data)
     if known and len(known) != len(W):
         return refused("the scores are not one column per target")
     mid = most = degrees_of_freedom = off = 0.0
     for t, (w, y) in enumerate(zip(W, targets, strict=True)):
-        square, square_off = _mean_square(*known[t]) if known else _mean_square(times(data.X, w), y, float(b[t]))
+        square, square_off = known[t] if known else _mean_square(times(data.X, w), y, float(b[t]))
         df, df_off = _freedom(certificate, data, t)
         if not df + df_off < n:
             return refused(f"{df:.4g} degrees of freedom are too many for {n} rows")
@@ -55,12 +55,20 @@ def gcv(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     )
 
 
-def _scores_of_gaps(data: Data) -> list[tuple[Enclosed, np.ndarray, float]]:
-    """Return the enclosed scores and the (shifted) targets from the proof of the gap, if it was computed before."""
+def _squares_of_gaps(data: Data) -> list[tuple[float, float]]:
+    """Return the mean squared residuals and their rounding from the proof of the gap, if it was computed before."""
     found, columns = recalled(gaps, data), recalled(columns_of, data)
     if found is None or columns is None:
         return []
-    return [(gap.z, point.y, 0.0) for gap, point in zip(found, columns.points, strict=True)]
+    return [_of_gap(gap, point) for gap, point in zip(found, columns.points, strict=True)]
+
+
+def _of_gap(gap: Any, point: Any) -> tuple[float, float]:
+    if gap.squares is None:
+        return _mean_square(gap.z, point.y, 0.0)
+    plain, upper = gap.squares
+    weight = float(point.c[0]) * len(point.y)  # all rows have the same weight
+    return plain / weight, (upper - plain) / weight + gamma(8) * upper / weight
 
 
 def _mean_square(scores: Enclosed, y: np.ndarray, b: float) -> tuple[float, float]:

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT, upper_sum
+from surefit.checks.enclosure import UNIT, gamma, upper_sum
 from surefit.checks.gap import rows as row_loops
+from surefit.checks.gap.losses import strong_convexity
+from surefit.checks.gap.squared_loops import PART, squares_about
 from surefit.problems.labels import class_codes
 
 ROUNDING = 256 * UNIT  # of scores of the size of the targets; no smaller gap can be required
@@ -35,10 +37,27 @@ def constant_objective(
     loss: Any, y: np.ndarray, c: np.ndarray, intercept: bool, known: np.ndarray | None = None
 ) -> tuple[float, float, float]:
     """Return the objective of the best constant, its rounding, and the effect of rounding of the scores."""
+    size = ROUNDING * (1 + float(max(y.max(initial=0.0), -y.min(initial=0.0))))
+    h = strong_convexity(loss)
+    if h > 0.0 and known is None:
+        return _squared_constant(h, y, c, intercept, size)
     known = np.zeros(len(y)) if known is None else known
     offset = row_loops.best_offset(loss, y, c, known) if intercept else 0.0
-    size = ROUNDING * (1 + float(np.max(np.abs(y), initial=0.0)))
     return rounded(constant_sums(loss, y, c, offset, size, known), offset)
+
+
+def _squared_constant(
+    h: float, y: np.ndarray, c: np.ndarray, intercept: bool, size: float
+) -> tuple[float, float, float]:
+    """Return the result of :func:`constant_objective` for half the squared error times ``h``, whose best constant is the mean."""
+    offset = 0.0
+    for _ in range(2 if intercept else 0):  # the second mean corrects the rounding of the first
+        total, _, weight = squares_about(y, c, offset)
+        offset += total / weight if weight > 0.0 else 0.0
+    _, squares, weight = squares_about(y, c, offset)
+    k = gamma(min(len(y), PART) + len(y) // PART + 8)
+    sums = 0.5 * h * np.array([squares, squares * (1 + 2 * k), weight * (size * (1 + 1 / 32)) ** 2])
+    return rounded(np.append(sums * [1.0, 1.0, 1 + 2 * k], weight * (1 + 2 * k)), offset)
 
 
 def constant_sums(

@@ -1,0 +1,135 @@
+"""The gap of the squared loss in one pass: bounds against exact rationals, storage, threads, and the general proof."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from surefit.checks.gap import Penalty, Point, loss_of, operator_of, operators, prove, squared, squared_loops
+from surefit.checks.gap.dual_points import Dual
+
+LOSS = loss_of({"loss": "squared_error"})
+
+
+def problem(n, d, seed=0, scale=1.0, weights=False):
+    rng = np.random.default_rng([n, d, seed])
+    X = rng.normal(size=(n, d)) * 10.0 ** (scale * rng.uniform(-1, 1, d))
+    y = X @ rng.normal(size=d) + rng.normal(size=n) + 3.0
+    c = rng.uniform(0.1, 3.0, n) if weights else np.full(n, 0.5)
+    if weights:
+        c[0] = 0.0
+    return X, y, c, rng.normal(size=d) / (1 + np.linalg.norm(X, axis=0))
+
+
+def exact_sums(X, y, c, w, b):
+    """Exact residuals, and the exact sums that the pass computes from given residuals."""
+    F = [[Fraction(v) for v in row] for row in np.asarray(X, dtype=np.float64).tolist()]
+    fw = [Fraction(v) for v in w.tolist()]
+    return F, [
+        sum(x * u for x, u in zip(row, fw, strict=True)) + Fraction(b) - Fraction(t)
+        for row, t in zip(F, y.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 9), (7, 3), (30, 13)])
+def test_rounding_of_all_sums_is_enclosed(n, d, weights, order):
+    for seed, scale in enumerate((0.0, 6.0)):
+        X, y, c, w = problem(n + weights, d, seed, scale, weights)
+        point = Point(y, c, w, 0.7, True)
+        found = squared.residuals(operator_of(np.asarray(X, order=order)), point)
+        F, r = exact_sums(X, y, c, w, 0.7)
+        fc = [Fraction(v) for v in c.tolist()]
+        square = sum(k * v * v for k, v in zip(fc, r, strict=True))
+        assert (
+            Fraction(found.norm + found.error) ** 2
+            >= square
+            >= Fraction(max(found.norm * (1 - 1e-12) - found.error, 0)) ** 2
+        )
+        mean = sum(k * v for k, v in zip(fc, r, strict=True)) / sum(fc)
+        off = Fraction(found.mean_rad) + Fraction(found.error) / Fraction(
+            found.weight * (1 - 1e-12)
+        )  # residuals differ by the error
+        assert abs(abs(mean) - Fraction(found.mean)) <= off
+        for j in range(d):
+            v = sum(k * row[j] * (t - mean) for k, row, t in zip(fc, F, r, strict=True))
+            slack = Fraction(float(found.v_rad[j])) + Fraction(float(found.norms[j]) * found.error * (1 + 1e-12))
+            assert abs(v - Fraction(float(found.v[j]))) <= slack
+            assert Fraction(float(found.norms[j])) ** 2 >= sum(k * row[j] ** 2 for k, row in zip(fc, F, strict=True))
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_storages_and_kinds_of_numbers_agree(weights):
+    X, y, c, w = problem(3000, 5, weights=weights)
+    X = X.astype(np.float32)
+    point, penalty = Point(y, c, w, 3.0, True), Penalty(np.full(5, 0.1), np.full(5, 1.0))
+    forms = [
+        (X, None),
+        (np.asfortranarray(X), None),
+        (X.astype(float), None),
+        (np.asfortranarray(X, dtype=float), None),
+    ]
+    shift = np.full(5, 0.25)
+    moved = point._replace(b=3.0 + float(shift @ w), b_rad=1e-15)
+    gaps = [prove(operator_of(*form), LOSS, penalty, point) for form in forms]
+    gaps += [prove(operator_of(A, shift), LOSS, penalty, moved) for A, _ in forms]
+    for a in gaps:
+        assert a.squares is not None
+        for b in gaps:  # every evaluation confirms what another one states
+            assert a.value <= b.value + 2.5 * b.spread and a.objective <= b.objective + 2.5 * b.objective_spread
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_same_bits_for_any_number_of_threads(monkeypatch, order):
+    X, y, c, w = problem(9000, 300, weights=True)
+    found = []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(operators, "blas_threads", lambda threads=threads: threads)
+        found.append(
+            prove(
+                operator_of(np.asarray(X, order=order)),
+                LOSS,
+                Penalty(np.zeros(300), np.ones(300)),
+                Point(y, c, w, 3.0, True),
+            )
+        )
+    assert X.size >= operators.THREADED
+    for other in found[1:]:
+        assert other.value == found[0].value and other.correlations.tobytes() == found[0].correlations.tobytes()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("l1", [0.0, 40.0])
+def test_bounds_are_as_small_as_those_of_the_general_proof(monkeypatch, intercept, l1):
+    X, y, c, w = problem(700, 12, weights=True)
+    center = c @ X / c.sum() if intercept else np.zeros(12)
+    level = c @ y / c.sum() if intercept else 0.0
+    w = np.linalg.solve((X - center).T @ (c[:, None] * (X - center)) + np.eye(12), (X - center).T @ (c * (y - level)))
+    point, penalty = Point(y, c, w, float(level - center @ w), intercept), Penalty(np.full(12, l1), np.ones(12))
+    near = prove(operator_of(X), LOSS, penalty, point)
+    monkeypatch.setattr(squared, "applies", lambda *_: False)
+    general = prove(operator_of(X), LOSS, penalty, point)
+    assert near.value <= 2 * general.value and near.spread <= 2 * general.spread
+    assert abs(near.objective / general.objective - 1) <= 1e-11
+
+
+def test_other_problems_use_the_general_proof():
+    X, y, c, w = problem(50, 3)
+    operator, point, penalty = operator_of(X), Point(y, c, w, 0.0, True), Penalty(np.zeros(3), np.ones(3))
+    assert squared.applies(operator, LOSS, penalty, point, Dual())
+    uneven = c * np.where(np.arange(50) == 0, 1e7, 1.0)
+    others = [
+        (LOSS, penalty, point._replace(c=uneven), Dual()),
+        (LOSS, penalty, point._replace(offset=y), Dual()),
+        (LOSS, Penalty(np.zeros(3), np.zeros(3)), point, Dual()),
+        (LOSS, penalty, point, Dual(y)),
+        (loss_of({"loss": "huber", "delta": 1.0}), penalty, point, Dual()),
+    ]
+    assert not any(squared.applies(operator, *other) for other in others)
+    assert squared.residuals(operator_of(X * 1e200), point) is None  # squares overflow
+
+
+def test_sums_about_a_constant():
+    y, c = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 0.5])
+    assert squared_loops.squares_about(y, c, 1.0) == (3.5, 6.5, 3.5)
