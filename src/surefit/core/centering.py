@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from surefit.core.jit import compiled
+from surefit.core.jit import compiled, quietly
+from surefit.core.storage import is_sparse
 
 FAR = 30.0  # distance from the origin, as a multiple of the spread, beyond which a column loses digits
 ROWS = 200  # sampled to measure the spread
@@ -28,10 +28,10 @@ def center(X: Any) -> np.ndarray | None:
     >>> center(np.array([[1e6, 1.0], [1e6 + 1, 3.0], [1e6 + 2, 2.0]])).tolist(), center(np.eye(3))
     ([1000001.0, 2.0], None)
     """
-    if sparse.issparse(X):
+    if is_sparse(X):
         return None
     sample = np.ascontiguousarray(X[:: -(-len(X) // ROWS)], dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quietly(over="ignore", invalid="ignore"):
         if _all_near(sample, NEAR):
             return None
     middle = np.median(sample, axis=0)

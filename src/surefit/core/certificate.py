@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from surefit.core import encoding, tables
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError, Invalidated
+from surefit.core.issuing.state import digests_of_marks
 
 
 def grade_of(claims: tuple[Claim, ...]) -> str:
@@ -20,11 +22,30 @@ def grade_of(claims: tuple[Claim, ...]) -> str:
     return min((claim.entry.grade for claim in claims), default="C")
 
 
-#: Seal of a certificate that has not been read yet.
-UNSEALED = "unsealed"
-
 #: Grade A: global optimality gap. B: measured stationarity. C: invariants only.
 GRADES = {"A": "global optimality gap", "B": "measured stationarity", "C": "invariants only"}
+
+
+class Late:
+    """Digests of a certificate that are computed when they are first needed, once for all copies of it.
+
+    ``marks`` are copies of the fitted attributes, so the digests describe the model as it was proved.
+    """
+
+    def __init__(self, marks: dict[str, Any]) -> None:
+        self.marks = marks
+        self.seal = ""
+
+    def unsealed(self) -> Late:
+        """Return the digests for a certificate with other claims."""
+        other = Late(self.marks)
+        other.__dict__.update(self.__dict__, seal="")
+        return other
+
+    @cached_property
+    def state(self) -> dict[str, str]:
+        """Digest of every fitted attribute."""
+        return digests_of_marks(self.marks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +75,7 @@ class Certificate:
     version : str
         Version of surefit that issued the certificate. Reported, not verified.
     seal : str
-        Digest of all of the above; it does not match an altered certificate.
+        Digest of all of the above, computed when it is first needed; it does not match an altered certificate.
 
     Examples
     --------
@@ -79,7 +100,7 @@ class Certificate:
     state: dict[str, str] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
     version: str = ""
-    seal: str = ""
+    seal: str = field(default_factory=str)
     subject: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -87,6 +108,22 @@ class Certificate:
             raise CertificateError(f"Certificate: grade must be one of {', '.join(GRADES)}; got {self.grade!r}.")
         if not self.seal:
             object.__setattr__(self, "seal", self._digest())
+
+    @classmethod
+    def issued(cls, late: Late, **content: Any) -> Certificate:
+        """Return the certificate of a fit, whose digests are computed when they are first needed."""
+        certificate = object.__new__(cls)
+        certificate.__dict__.update(content, _late=late)
+        return certificate
+
+    def __getattr__(self, name: str) -> Any:
+        late = self.__dict__.get("_late")
+        if late is not None and name == "state":
+            return late.state
+        if late is not None and name == "seal":
+            late.seal = late.seal or self._digest()
+            return late.seal
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getitem__(self, name: str) -> Claim:
         """Return the claim called ``name``."""
@@ -159,12 +196,8 @@ class Certificate:
         return self._with(subject=subject)
 
     def stating(self, claims: tuple[Claim, ...]) -> Certificate:
-        """Return this certificate with other claims and their grade, bound to no model."""
-        return self._with(grade=grade_of(claims), claims=claims, subject=None)
-
-    def sealed(self) -> Certificate:
-        """Return this certificate with the seal of its content."""
-        return self._with(seal=self._digest())
+        """Return this certificate, not yet sealed, with other claims and their grade, bound to no model."""
+        return self._with(grade=grade_of(claims), claims=claims, subject=None, _late=self._late.unsealed())
 
     def _with(self, **changes: Any) -> Certificate:
         """Return a copy with other values; unlike ``dataclasses.replace``, it does not go over all fields."""
@@ -173,7 +206,7 @@ class Certificate:
         return copy
 
     def _digest(self) -> str:
-        content = {name: value for name, value in self.__dict__.items() if name not in ("seal", "subject")}
+        content = {name: getattr(self, name) for name in SEALED}
         return sha256(encoding.canonical(content)).hexdigest()
 
     # --- reading and writing ------------------------------------------------------------------------------------------
@@ -198,8 +231,12 @@ class Certificate:
         return tables.certificate_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        seal = self._digest() if self.seal == UNSEALED else self.seal
-        return {**self.__dict__, "subject": None, "seal": seal}  # copies and files do not include the model
+        content = {name: getattr(self, name) for name in SEALED}
+        return {**content, "seal": self.seal, "subject": None}  # copies and files do not include the model
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+
+#: Fields that the seal covers.
+SEALED = tuple(f.name for f in fields(Certificate) if f.name not in ("seal", "subject"))

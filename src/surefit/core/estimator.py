@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any
 
 from surefit.core.budget import Reason
-from surefit.core.certificate import UNSEALED, Certificate
+from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, Invalidated
 from surefit.core.fingerprint import one_pass
@@ -74,10 +74,7 @@ class CertifiedMixin(ParameterNamesMixin):
         """Certificate of the last fit, bound to this model."""
         if "_certificate" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no certificate yet; call fit first.")
-        certificate = complete(self)
-        if certificate.seal == UNSEALED:  # sealing reads the whole certificate, which most fits never need
-            certificate = self._certificate = certificate.sealed()
-        return certificate.of(self)
+        return complete(self).of(self)
 
     def __getstate__(self) -> Any:
         """Return the state for copies and files, with a proved certificate; without it if the model was changed."""

@@ -14,9 +14,9 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from surefit.core.jit import compiled
+from surefit.core.jit import compiled, quietly
+from surefit.core.storage import is_sparse
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
@@ -61,6 +61,8 @@ def fingerprint(array: Any) -> str:
     >>> fingerprint(X) == fingerprint(X + 1e-16 * (X == 5) * 8)
     False
     """
+    if type(array) is np.ndarray and array.nbytes < _LARGE:
+        return _measured(array)[0]
     seen, rows, key = _seen.get(), _rows.get(), _key(array)
     if rows is not None and key in rows:
         return rows[key][0]
@@ -83,7 +85,7 @@ def largest_entry(X: Any) -> float:
     """
     rows, key = _rows.get(), _key(X)
     if rows is None or key is None:
-        values = X.data if sparse.issparse(X) else X
+        values = X.data if is_sparse(X) else X
         return float(max(values.max(), -values.min())) if values.size else 0.0
     if key not in rows:
         text, top = _measured(X)
@@ -119,7 +121,7 @@ def data_fingerprint(X: Any, y: Any = None, sample_weight: Any = None, offset: A
 
 def _measured(array: Any) -> tuple[str, int]:
     """Return the fingerprint, and the largest word without its sign bit."""
-    array = array if sparse.issparse(array) else np.asarray(array)
+    array = array if is_sparse(array) else np.asarray(array)
     digest, top = _digest_and_top(array)
     return text_of(array.dtype, array.shape, digest), top
 
@@ -138,8 +140,8 @@ def digest_of(array: Any, start: int = 0) -> int:
 
 def _digest_and_top(array: Any, start: int = 0) -> tuple[int, int]:
     """Return the keyed sum, and the largest word without its sign bit, which is the largest absolute value of floats."""
-    with np.errstate(over="ignore"):
-        if sparse.issparse(array):
+    with quietly(over="ignore"):
+        if is_sparse(array):
             found = _of_sparse(array)
         else:
             array = np.asarray(array)
@@ -202,6 +204,8 @@ def _counted_keys(n: Any, start: Any) -> np.ndarray:
 
 def _words(values: np.ndarray) -> np.ndarray:
     """Return the bits of each value as unsigned words, the same on every machine."""
+    if values.dtype == _FLOATS[1]:
+        return values.view(np.uint64)
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if values.dtype.itemsize == 8 and values.dtype.kind in "fiu":
         return values.view(np.uint64)

@@ -12,12 +12,14 @@ If the cache cannot be written or read (no permission, full disk, damaged file),
 import pickle
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, overload
 
-from numba import njit
+import numpy as np
+from numba import config, njit
 
 import surefit.core.compilation.notice  # noqa: F401  (says when compilation takes long)
 from surefit.core.compilation.nested import PartCompiler, WholeCompiler
@@ -60,6 +62,14 @@ def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -
         return dispatcher
 
     return decorate if loop is None else decorate(loop)
+
+
+_NOTHING = nullcontext()
+
+
+def quietly(**kinds: Any) -> AbstractContextManager[Any]:
+    """Return ``np.errstate`` for compiled loops, which do not read the error state unless they run as Python."""
+    return np.errstate(**kinds) if config.DISABLE_JIT else _NOTHING  # type: ignore[attr-defined]
 
 
 def _link_parts(dispatcher: Any, part: Callable[[], Any]) -> None:

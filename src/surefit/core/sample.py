@@ -14,6 +14,7 @@ from surefit.core.guards.extremes import running
 from surefit.core.guards.machine import available
 from surefit.core.guards.memory import ALWAYS
 from surefit.core.guards.refusals import in_one_sentence
+from surefit.core.storage import is_sparse
 from surefit.core.validation import canonical, is_partitioned, read_strings, refuse_large_integers
 
 
@@ -55,7 +56,7 @@ def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = Fa
 
 def storage_of(X: Any) -> dict[str, str]:
     """Return the storage of a matrix ("C", "F", "csr" or "csc"), on which the rounding of sums depends."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         return {"storage": X.format}
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f":
         return {"storage": "F" if X.flags.f_contiguous and not X.flags.c_contiguous else "C"}
@@ -74,7 +75,7 @@ def stored_as(storage: Any, X: Any) -> Any:
         return X
     if storage in ("csr", "csc"):
         return sparse.csc_array(X).asformat(storage)
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         return np.asarray(X, order=storage)
     size = X.dtype.itemsize * X.shape[0] * X.shape[1]
     return X if size > ALWAYS and size > available() / 2 else X.toarray(order=storage)

@@ -4,6 +4,7 @@ import copy
 import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -16,6 +17,7 @@ import surefit as sf
 from surefit.core.errors import Invalidated
 from surefit.core.issuing import drafts
 from surefit.core.issuing.drafts import Pending
+from surefit.core.issuing.state import state_digests
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 4))
@@ -165,3 +167,34 @@ def test_the_proofs_of_members_wait_although_the_model_that_holds_them_is_digest
     assert all(map(waits, members))
     copies = [pair.estimator for pair in pickle.loads(pickle.dumps(model)).calibrated_classifiers_]
     assert not any(map(waits, copies)) and copies[0].certificate_.holds
+
+
+@pytest.mark.parametrize(
+    "model", [sf.SVC(), sf.Lasso(0.1), sf.DecisionTreeClassifier(), sf.KNeighborsClassifier(), sf.GaussianNB()]
+)
+def test_digests_computed_late_are_those_of_the_model_at_its_fit(model):
+    model.fit(X, labels)
+    wanted = state_digests(model)
+    certificate = model.certificate_
+    assert "state" not in certificate.__dict__ and "seal" not in certificate.__dict__
+    model.n_features_in_ = 7
+    assert certificate.state == wanted
+    assert model.certificate_.seal == certificate.seal == pickle.loads(pickle.dumps(certificate)).seal
+    with pytest.raises(Invalidated, match="was changed after the fit"):
+        certificate.verify(X, labels)
+
+
+def test_an_array_changed_in_place_after_the_proof_is_refused():
+    model = sf.SVC().fit(X, labels)
+    certificate = model.certificate_  # its digests were not needed yet
+    model.slack_[0] += 1.0
+    with pytest.raises(Invalidated, match="slack_ was changed after the fit"):
+        certificate.verify(X, labels)
+
+
+def test_a_certificate_with_other_claims_needs_another_seal():
+    certificate = sf.Lasso(0.1).fit(X, y).certificate_
+    other = replace(certificate, claims=certificate.claims[:1])
+    with pytest.raises(Invalidated, match="its seal does not match"):
+        other.verify(X, y)
+    assert replace(other, seal="").seal != certificate.seal

@@ -16,6 +16,7 @@ from surefit.checks.enclosure import UNIT, Enclosed, gamma, length
 from surefit.checks.gap import loops, squared_loops
 from surefit.checks.gap.equalities import Frame, frame_on_rows
 from surefit.checks.judge import shared
+from surefit.core.storage import is_sparse
 from surefit.core.threads import blas_threads, map_blocks
 
 #: Largest loss of a product by underflow.
@@ -267,14 +268,14 @@ class Gram:
 def with_constant(X: Any) -> Any:
     """Return the matrix with an additional column of ones."""
     ones = np.ones((X.shape[0], 1))
-    if sparse.issparse(X):
+    if is_sparse(X):
         return sparse.hstack([X, sparse.csr_array(ones)], format="csr")
     return np.hstack([np.asarray(X, dtype=np.float64), ones])
 
 
 def operator_of(X: Any, shift: np.ndarray | None = None) -> Dense | Sparse:
     """Return the operator of a matrix; a sparse matrix must not have a shift."""
-    return Sparse(X) if sparse.issparse(X) else Dense(X, shift)
+    return Sparse(X) if is_sparse(X) else Dense(X, shift)
 
 
 @shared

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from surefit.checks.enclosure import UNIT
-from surefit.core.jit import compiled
+from surefit.core.jit import compiled, quietly
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class Penalty:
 
     def excess(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the Fenchel-Young terms in plain floats; infinite if ``v`` is infeasible."""
-        with np.errstate(all="ignore"):  # without machine code, these loops are Python
+        with quietly(all="ignore"):
             return _excesses(*self._terms, w, v)
 
     def upper(self, w: np.ndarray, v: np.ndarray, rad: np.ndarray) -> np.ndarray:
@@ -109,7 +109,7 @@ class Penalty:
 
         The caller has proved that ``v`` is feasible (``shrink``), so bounded entries are clipped to their limits.
         """
-        with np.errstate(all="ignore"):
+        with quietly(all="ignore"):
             return _uppers(*self._terms, w, v, rad)
 
     def slack(self, w: np.ndarray) -> Fraction:

@@ -14,11 +14,11 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter, SurefitError
 from surefit.core.guards.interrupts import as_interrupts
 from surefit.core.guards.refusals import explained
+from surefit.core.storage import is_sparse
 
 #: A mean square outside this range is extreme; the limits correspond to entries of 1e20 and 1e-20, whose fourth powers
 #: are representable.
@@ -68,7 +68,7 @@ def mean_square(values: np.ndarray) -> float:
 def note_range(name: str, values: Any) -> None:
     """Record extreme numbers in the data of the running fit; until it ends, overflow is an error."""
     watch = _watch.get()
-    values = values.data if sparse.issparse(values) else values
+    values = values.data if is_sparse(values) else values
     if watch is None or not isinstance(values, np.ndarray) or values.dtype.kind != "f" or not values.size:
         return
     if SMALLEST <= mean_square(values) <= LARGEST:
@@ -120,7 +120,7 @@ def _require_proof(model: Any, given: dict[str, Any]) -> None:
         for name in ANSWERS:
             if hasattr(model, name):
                 answer = getattr(model, name)(X)
-                answer = np.asarray(answer.data if sparse.issparse(answer) else answer)
+                answer = np.asarray(answer.data if is_sparse(answer) else answer)
                 if answer.dtype.kind == "f" and not np.isfinite(answer).all():
                     raise FloatingPointError(name)
         certificate = model.certificate_

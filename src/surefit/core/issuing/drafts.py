@@ -15,18 +15,18 @@ import importlib
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from surefit._version import __version__
-from surefit.core.certificate import UNSEALED, Certificate
+from surefit.core.certificate import Certificate, Late
 from surefit.core.claims import Claim
 from surefit.core.errors import Invalidated
 from surefit.core.fingerprint import data_fingerprint, remembered
 from surefit.core.guards.extremes import extreme
 from surefit.core.issuing.new_rows import with_word_on_new_rows
 from surefit.core.issuing.parameters import plain
-from surefit.core.issuing.state import dense, digests_of, fitted_state, marks_of
+from surefit.core.issuing.state import dense, fitted_state, marks_of
 from surefit.core.sample import storage_of
+from surefit.core.storage import is_sparse
 
 #: Size of the rows in bytes up to which a proof is deferred.
 LARGEST_COPY = 4_000_000
@@ -69,14 +69,13 @@ class Pending:
     @remembered()
     def certificate(self) -> Certificate:
         """Return the certificate; raise ``Invalidated`` if an array of the model was changed in place."""
-        fitted = fitted_state(self.model)
-        now = marks_of(fitted)
+        now = marks_of(fitted_state(self.model))
         for name, known in self.marks.items():
             if now.get(name) != known:
                 raise Invalidated(
                     f"{type(self.model).__name__}: {name} was changed after the fit; the certificate is no longer valid for this model."
                 )
-        return proved(self.draft, self.model, fitted)
+        return proved(self.draft, self.model, now)
 
 
 def may_wait(draft: Draft, model: Any) -> bool:
@@ -90,10 +89,11 @@ def may_wait(draft: Draft, model: Any) -> bool:
 
 
 @remembered()
-def proved(draft: Draft, model: Any, fitted: dict[str, Any] | None = None) -> Certificate:
-    """Return the certificate of ``model``, with the values that the checker proves; ``fitted`` are its attributes, if known."""
+def proved(draft: Draft, model: Any, marks: dict[str, Any] | None = None) -> Certificate:
+    """Return the certificate of ``model``, with the values that the checker proves; ``marks`` are those of its attributes, if known."""
     recountable = draft.sample is not None and "coef_" in draft.model
-    certificate = Certificate(
+    certificate = Certificate.issued(
+        Late(marks_of(fitted_state(model)) if marks is None else marks),
         grade=draft.grade,
         estimator=type(model).__name__,
         params={key: plain(value) for key, value in model.get_params(deep=False).items()},
@@ -101,10 +101,8 @@ def proved(draft: Draft, model: Any, fitted: dict[str, Any] | None = None) -> Ce
         model={name: np.array(dense(getattr(model, name))) for name in draft.model},
         data={**data_fingerprint(*draft.sample), **storage_of(draft.sample[0])} if draft.data is None else draft.data,  # type: ignore[misc, index]
         claims=with_word_on_new_rows(model, draft.claims, recountable),
-        state=digests_of(fitted_state(model) if fitted is None else fitted),
         run=draft.run,
         version=__version__,
-        seal=UNSEALED,
         subject=model,
     )
     claims = certificate.claims
@@ -127,13 +125,13 @@ def stated(certificate: Certificate, sample: tuple[Any, ...] | None) -> tuple[Cl
 
 
 def _copyable(part: Any) -> bool:
-    return part is None or sparse.issparse(part) or isinstance(part, np.ndarray)
+    return part is None or is_sparse(part) or isinstance(part, np.ndarray)
 
 
 def _size(sample: tuple[Any, ...]) -> int:
     """Return the number of bytes of a copy of ``sample``."""
     parts = [part for part in sample if part is not None]
-    return sum(part.data.nbytes + 8 * part.nnz if sparse.issparse(part) else part.nbytes for part in parts)
+    return sum(part.data.nbytes + 8 * part.nnz if is_sparse(part) else part.nbytes for part in parts)
 
 
 def _copied(part: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sklearn.base import ClassifierMixin, RegressorMixin
+
 from surefit.core.claims import Claim
 
 UNCLAIMED = "risk.unclaimed"
@@ -51,8 +53,17 @@ def _half_spaces(estimator: Any) -> bool:
     """Return whether the fitted classifier is a half-space, so that its training error implies a VC bound."""
     if len(getattr(estimator, "classes_", ())) != 2:
         return False
+    if type(estimator).__name__ not in LINEAR:
+        return False
     found = half_space_dimension(type(estimator).__name__, estimator.get_params(deep=False), 1)
     return found is not None and found < float("inf")
+
+
+def _kind(estimator: Any) -> str | None:
+    """Return the type of the estimator; its tags, which are slow to build, are read only if its base classes do not say it."""
+    if isinstance(estimator, RegressorMixin):
+        return "regressor"
+    return "classifier" if isinstance(estimator, ClassifierMixin) else estimator.__sklearn_tags__().estimator_type
 
 
 def with_word_on_new_rows(estimator: Any, claims: list[Claim], recountable: bool = False) -> tuple[Claim, ...]:
@@ -63,7 +74,7 @@ def with_word_on_new_rows(estimator: Any, claims: list[Claim], recountable: bool
     half_spaces = _half_spaces(estimator)
     again = (UNCLAIMED, VC) if half_spaces else (UNCLAIMED,)
     said = [claim for claim in claims if claim.name not in again]  # an earlier certificate of the fit may contain it
-    kind = estimator.__sklearn_tags__().estimator_type
+    kind = _kind(estimator)
     measured = any(claim.kind == "risk_bound" or claim.name.startswith(MEASURING) for claim in said)
     if kind not in ("classifier", "regressor") or measured:
         return tuple(said)

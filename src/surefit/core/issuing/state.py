@@ -13,9 +13,9 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from surefit.core.fingerprint import fingerprint
+from surefit.core.storage import is_sparse
 
 #: Attributes that do not describe the model: its certificate, its callbacks, and internal attributes of scikit-learn.
 UNCOVERED = (
@@ -35,17 +35,17 @@ SMALL = 4096  # size in bytes up to which an array is hashed directly; larger ar
 
 def state_digests(model: Any) -> dict[str, str]:
     """Return a digest of each fitted attribute of ``model``, by name; constructor parameters are excluded."""
-    return digests_of(fitted_state(model))
-
-
-def digests_of(fitted: dict[str, Any]) -> dict[str, str]:
-    """Return the digests of fitted attributes."""
-    return {name: digest(value) for name, value in sorted(fitted.items())}
+    return {name: digest(value) for name, value in sorted(fitted_state(model).items())}
 
 
 def marks_of(fitted: dict[str, Any]) -> dict[str, Any]:
     """Return a mark of each fitted attribute that reveals changes: a copy of small arrays and floats, otherwise a digest."""
     return {name: _mark(value) for name, value in fitted.items()}
+
+
+def digests_of_marks(marks: dict[str, Any]) -> dict[str, str]:
+    """Return the digests of the attributes with these marks, as :func:`state_digests` does."""
+    return {name: mark if type(mark) is str else digest(_value_of(mark)) for name, mark in sorted(marks.items())}
 
 
 def fitted_state(model: Any) -> dict[str, Any]:
@@ -92,6 +92,25 @@ def _simple_mark(value: Any) -> Any:
     return None
 
 
+def _value_of(mark: Any) -> Any:
+    """Return the value with this mark, equal up to types that have the same digest."""
+    if type(mark) is bytes:
+        return struct.unpack("<d", mark)[0]
+    kind, *parts = mark
+    if isinstance(kind, np.dtype):
+        return np.ndarray(parts[0], kind, parts[1])
+    if kind in UNCHANGING:
+        return parts[0]
+    if issubclass(kind, (list, tuple)):
+        return [_value_of(part) for part in parts]
+    values = {name: _value_of(part) for name, part in parts[0].items()}
+    if kind is dict:
+        return values
+    kernel = object.__new__(kind)
+    kernel.__dict__.update(values)
+    return kernel
+
+
 def digest(value: Any) -> str:
     """Return a digest of a fitted attribute or a parameter."""
     if type(value) is np.ndarray and value.nbytes <= SMALL:
@@ -128,7 +147,7 @@ def _covers(name: Any) -> bool:
 
 def dense(values: Any) -> Any:
     """Convert a sparse matrix to an array with the same bits (a sum would lose the sign of zero); return other values unchanged."""
-    if not sparse.issparse(values):
+    if not is_sparse(values):
         return values
     pairs = values.tocoo()
     found = np.zeros(pairs.shape, dtype=pairs.dtype)
@@ -144,7 +163,7 @@ def _feed(sink: Any, value: Any, path: list[int]) -> None:
         write(sink, value)
     elif isinstance(value, np.ndarray):
         _feed_array(sink, value, path)
-    elif sparse.issparse(value):
+    elif is_sparse(value):
         sink.update(b"x" + fingerprint(value).encode())
     else:
         _feed_compound(sink, value, path)
