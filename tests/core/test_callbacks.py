@@ -1,6 +1,8 @@
 """scikit-learn's callbacks see every check of the gap, can stop the fit, and draw it."""
 
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -91,3 +93,32 @@ def test_a_scoring_monitor_scores_the_fitted_model_on_the_data_as_given(data, mo
     assert [row[name] for row in monitor.get_logs().data] == [model.score(X, y)]
     model.fit(X=X, y=y)
     assert len(monitor.get_logs(select="all")) == 2
+
+
+WITHOUT = """
+import builtins
+import numpy as np
+usual = builtins.__import__
+
+def old(name, context=None, *rest):  # surefit finds no callbacks, as in scikit-learn 1.7 and 1.8
+    if name.startswith("sklearn.callback") and context["__name__"].startswith("surefit."):
+        raise ImportError(name)
+    return usual(name, context, *rest)
+
+builtins.__import__ = old
+from surefit import Lasso, LassoCV
+from surefit.core.errors import SurefitError
+rows = np.random.default_rng(0).normal(size=(30, 3))
+for model in (Lasso(alpha=0.1), LassoCV(alphas=3, cv=2)):
+    assert model.fit(rows, rows[:, 0]).verify(rows, rows[:, 0])
+try:
+    Lasso().set_callbacks(print)
+except SurefitError as error:
+    print(error)
+"""
+
+
+def test_scikit_learn_without_callbacks_is_enough_for_everything_else():
+    done = subprocess.run([sys.executable, "-W", "error", "-c", WITHOUT], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "set_callbacks needs scikit-learn >= 1.9; upgrade scikit-learn or fit without callbacks.\n"

@@ -80,6 +80,8 @@ def test_a_second_process_loads_machine_code_and_an_edit_invalidates_it(tmp_path
         "compilation/nested.py",
         "compilation/notice.py",
         "compilation/settings.py",
+        "guards/__init__.py",
+        "guards/interrupts.py",
     )
     for name in (f"core/{file}" for file in files):
         target = package / name

@@ -32,3 +32,29 @@ def test_a_name_that_another_library_does_not_know_is_refused_in_one_sentence(na
         model.fit(np.eye(4), [0, 1, 0, 1])
     said = str(caught.value)
     assert said.startswith(f"{name}: {parameter} must be ") and said.endswith(f"; got {value!r}.") and len(said) < 200
+
+
+LABELS = 100_000  # one per row
+ROWS = np.random.default_rng(0).normal(size=(LABELS, 1))
+PER_CLASS = (
+    "AveragedPerceptron", "BatchPerceptron", "KernelPerceptron", "LeastSquaresClassifier", "LogisticRegression", "Perceptron",
+    "SGDClassifier", "SVC",
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")
+@pytest.mark.parametrize("name", PER_CLASS)
+def test_a_hundred_thousand_labels_are_refused_before_memory_is_taken(name, monkeypatch):
+    monkeypatch.setattr("surefit.core.guards.memory.available", lambda: 2.0**34)
+    with pytest.raises(
+        surefit.InvalidData, match=f"^{name}: 100000 classes of 100000 rows need about 74.5 GiB and 16 GiB"
+    ):
+        getattr(surefit, name)().fit(ROWS, np.arange(LABELS))
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")
+@pytest.mark.parametrize("name", ["GaussianNB", "KNeighborsClassifier"])
+def test_a_hundred_thousand_labels_are_learned(name):
+    model = getattr(surefit, name)().fit(ROWS, np.arange(LABELS))
+    assert len(model.classes_) == LABELS
+    assert name == "KNeighborsClassifier" or np.array_equal(model.predict(ROWS[:3]), [0, 1, 2])

@@ -54,8 +54,7 @@ def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -
             _say_once(error)
         except AttributeError:
             return dispatcher  # without JIT the function is plain Python
-        # Interrupted in between, Numba's tables of implementations stay incomplete and later compilations fail.
-        dispatcher.compile = deferred()(dispatcher.compile)
+        _compile_whole(dispatcher)
         _stamp_with_sources(dispatcher)
         _forgive(dispatcher)
         _link_parts(dispatcher, cache(lambda: compiler(pipeline_class=PartCompiler)(function)))
@@ -70,6 +69,11 @@ _NOTHING = nullcontext()
 def quietly(**kinds: Any) -> AbstractContextManager[Any]:
     """Return ``np.errstate`` for compiled loops, which do not read the error state unless they run as Python."""
     return np.errstate(**kinds) if config.DISABLE_JIT else _NOTHING  # type: ignore[attr-defined]
+
+
+def _compile_whole(dispatcher: Any) -> None:
+    """Let Ctrl-C wait for the end of a compilation: interrupted in between, Numba's tables of implementations stay incomplete."""
+    dispatcher.compile = deferred()(dispatcher.compile)
 
 
 def _link_parts(dispatcher: Any, part: Callable[[], Any]) -> None:

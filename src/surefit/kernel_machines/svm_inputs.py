@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.guards import memory
 from surefit.core.validation import check_labels, read_data, read_strings, read_weights
 from surefit.kernels import Kernel
 from surefit.problems.kernels import kernel_in
@@ -84,6 +85,7 @@ def read_labels(estimator, sample: Sample) -> Labels:
     who = type(estimator).__name__
     check_labels(sample.given)
     classes, codes = np.unique(sample.given, return_inverse=True)
+    memory.require_classes(who, len(codes), len(classes))
     if len(classes) < 2:
         raise InvalidData(
             f"{who}: y has one class only ({classes.tolist()[0]!r}); a classifier needs rows of at least two classes."

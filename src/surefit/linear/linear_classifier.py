@@ -10,6 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.guards import memory
+from surefit.core.guards.extremes import running
 from surefit.core.sparse_coef import SparseCoefMixin, linear_scores
 from surefit.core.validation import check_labels, read_data, read_weights
 from surefit.problems.labels import weights_by_class
@@ -96,6 +98,7 @@ def encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             return above.astype(np.int64), np.array([low, high])
     check_labels(y)
     classes, codes = np.unique(y, return_inverse=True)
+    memory.require_classes(running(), len(y), len(classes))
     return codes, classes
 
 

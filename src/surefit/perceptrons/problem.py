@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.guards import memory
 from surefit.core.validation import check_labels, read_data
 from surefit.problems import pose
 from surefit.solvers.perceptron.rows import as_rows, square_rows
@@ -66,6 +67,7 @@ def _codes(estimator, y: np.ndarray, given, classes: np.ndarray | None) -> tuple
             )
     if len(classes) == 2:
         return (y == classes[1]).view(np.int8), classes
+    memory.require_classes(who, len(y), len(classes))
     return np.searchsorted(classes, y), classes
 
 

@@ -1,4 +1,4 @@
-"""Memory check of square arrays before allocation."""
+"""Memory checks before allocation: square arrays, and one vector per class."""
 
 from __future__ import annotations
 
@@ -30,4 +30,14 @@ def require(who: str, n: int, arrays: int, limit: float | None = None, remedy: s
         raise InvalidData(
             f"{who}: {n} rows need about {needed(n, arrays) / 2**30:.3g} GiB and {bytes_ / 2**30:.3g} GiB are available; {rows} rows "
             f"would fit. {remedy}"
+        )
+
+
+def require_classes(who: str, n_rows: int, n_classes: int) -> None:
+    """Raise ``InvalidData`` if a vector of all rows for every class does not fit into memory."""
+    bytes_ = 8 * n_rows * n_classes
+    if bytes_ > ALWAYS and bytes_ > available():
+        raise InvalidData(
+            f"{who}: {n_classes} classes of {n_rows} rows need about {bytes_ / 2**30:.3g} GiB and {available() / 2**30:.3g} GiB are "
+            "available. Merge rare classes, or use KNeighborsClassifier or GaussianNB; if y is an amount, fit a regression."
         )
