@@ -1,5 +1,6 @@
 # Each target makes the environment it needs: a clone, `make demo`, done. A second call installs nothing.
-# Another interpreter: `make demo PYTHON=python3.13`. More workers for tests and documentation: `make test JOBS=8`.
+# Another interpreter, in an environment of its own: `make suite PYTHON=python3.13 VENV=.venv313`.
+# More workers for tests and documentation: `make test JOBS=8`.
 
 PYTHON ?= python3
 JOBS ?= 2
