@@ -63,7 +63,8 @@ def fit_boosting(estimator, X: np.ndarray, targets: Targets, given: Watched | No
     if not again:  # a warm start holds the same rows out
         vars(estimator).pop("_split_seed", None)
     training, watched = _split(estimator, X, targets, given, random)
-    Xt, y, s = X[training], targets.y[training], targets.weights[training]
+    Xt = X if len(training) == len(X) else X[training]
+    y, s = targets.y[training], targets.weights[training]
     if not again:
         categorical = find_categorical(estimator, X)
         estimator._bins = (

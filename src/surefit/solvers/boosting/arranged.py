@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
-from surefit.solvers.boosting.grower import divide_rows, left_codes
+from surefit.solvers.boosting.grower import left_codes
 from surefit.solvers.boosting.histograms import add_all, add_some
+from surefit.solvers.boosting.tasks import join_rows, part_rows
 
 
 class Splits(NamedTuple):
@@ -88,12 +89,14 @@ def _divide(words, splits, divided, order, slack):
         if not divided[node]:
             continue
         if middle[node] < 0:
-            table = left_codes(splits, node)
-            middle[node] = divide_rows(words, splits.feature[node], table, rows, slack, first[node], last[node])
-        left = splits.left[node]
-        if left >= 0:
-            first[left], last[left] = first[node], middle[node]
-            first[left + 1], last[left + 1] = middle[node], last[node]
+            own, parted = rows[first[node] : last[node]], slack[: last[node] - first[node]]
+            left = part_rows(words, splits.feature[node], left_codes(splits, node), own, parted)
+            join_rows(parted, left, own, own[left:])
+            middle[node] = first[node] + left
+        child = splits.left[node]
+        if child >= 0:
+            first[child], last[child] = first[node], middle[node]
+            first[child + 1], last[child + 1] = middle[node], last[node]
 
 
 def leaves_of(splits: Splits, order: Order) -> np.ndarray:

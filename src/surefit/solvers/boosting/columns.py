@@ -86,10 +86,10 @@ def _(kinds, j, node, order, place):
 
 @note_subset.register(Mixed)
 def _(kinds, j, node, order, place):
+    subset = node.subset
+    subset[:] = 0
     if kinds.categorical[j]:
-        subset = node.subset
         node.bin = -1
-        subset[:] = 0
         for k in range(place + 1):
             b = order[k]
             subset[b >> 5] |= np.uint32(1) << np.uint32(b & 31)

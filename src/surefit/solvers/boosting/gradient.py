@@ -12,11 +12,12 @@ from surefit.core.jit import compiled
 from surefit.core.threads import count_threads, map_blocks
 from surefit.solvers.boosting.columns import SomeColumns
 from surefit.solvers.boosting.grower import grow, route
-from surefit.solvers.boosting.histograms import Scale, choose_scale, quantize
+from surefit.solvers.boosting.histograms import Scale, choose_scale
 from surefit.solvers.boosting.losses import gradients, renews_leaves, weighted_quantile
-from surefit.solvers.boosting.nodes import Columns, Limits, make_nodes, make_workspace
+from surefit.solvers.boosting.nodes import Columns, Derivatives, Job, Limits, make_nodes, make_workspace
 from surefit.solvers.boosting.splits import Rules
-from surefit.solvers.boosting.team import OVER, assist, make_team
+from surefit.solvers.boosting.tasks import OVER
+from surefit.solvers.boosting.team import assist, make_board
 
 LARGE = 20_000  # number of rows from which threads are faster
 MOST_THREADS = 16  # of one tree: each has a histogram, which is added to that of the node
@@ -59,13 +60,10 @@ class Booster:
         leaves = max(1, min(limits.max_leaves or n // least, n // least))
         slots = leaves + 1 if limits.max_leaves else int(n).bit_length() + 3
         self.nodes = make_nodes(2 * leaves + 1)
-        self.space = make_workspace(n, len(columns.words), slots)
         alone = n < LARGE or not hasattr(grow, "py_func")  # without compilation, threads would wait for the same lock
-        threads = 1 if alone else min(count_threads(n_jobs), MOST_THREADS)
-        self.team = make_team(threads - 1, len(columns.words))
+        self.threads = 1 if alone else min(count_threads(n_jobs), MOST_THREADS)
+        self.space = make_workspace(n, len(columns.n_bins), slots + self.threads - 1)
         self.g, self.h = np.empty_like(z), np.empty_like(z)
-        self.cells = np.empty((n, 2), dtype=np.int64)
-        self.leaf_of = np.empty(n, dtype=np.uint16 if 2 * leaves < 2**16 else np.uint32)
 
     def step(self, random: np.random.RandomState) -> tuple[list[Tree], float]:
         """Add one tree per class; return the trees and the weighted loss *before* the step."""
@@ -79,44 +77,37 @@ class Booster:
         scale = choose_scale(len(self.y), steepest, sharpest)
         trees = []
         for k, seed in enumerate(draws):
-            quantize(self.g[k], self.h[k], scale.gradient, scale.curvature, scale.count_bits, self.cells)
-            trees.append(self._finish(k, self._grow(scale, seed)))
+            trees.append(self._finish(k, self._grow(k, scale, seed)))
         return trees, total
 
-    def _grow(self, scale: Scale, seed: int) -> int:
-        """Grow a tree and return its number of nodes; it does not depend on the number of threads."""
-        columns, cells, rows, team = self.columns, self.cells, self.space.rows, self.team
-        team.board[:] = 0
-        assistants = [
-            Thread(target=assist, args=(columns, cells, rows, team, me)) for me in range(len(team.histograms))
-        ]
+    def _grow(self, k: int, scale: Scale, seed: int) -> int:
+        """Grow the tree of a class and return its number of nodes; it does not depend on the number of threads."""
+        rate = self.rate if renews_leaves(self.loss) is None else 0.0
+        own, board = Derivatives(self.g[k], self.h[k], self.z[k]), make_board(self.threads - 1)
+        job = Job(self.columns, scale, self.rules, self.limits, rate, self.nodes, self.space, own, board)
+        assistants = [Thread(target=assist, args=(job, me)) for me in range(self.threads - 1)]
         for thread in assistants:
             thread.start()
         try:
-            return grow(columns, cells, scale, self.rules, self.limits, self.nodes, self.space, seed, team)
+            return grow(job, seed)
         finally:
             for thread in assistants:
-                team.board[OVER] = 1
+                board[OVER] = 1
                 thread.join()
 
     def _finish(self, k: int, count: int) -> Tree:
-        """Set the values of the leaves from the unrounded gradients, and update the scores."""
-        nodes, rows = self.nodes, self.space.rows
-        values = np.zeros(count)
+        """Return the tree; leaves that contain quantiles get their values here."""
+        nodes = self.nodes.view(np.ndarray)[:count]
         quantile = renews_leaves(self.loss)
         if quantile is not None:
-            for leaf in np.flatnonzero(nodes.feature[:count] < 0):
-                node = nodes[leaf]
-                own = rows[node.first : node.last]
+            nodes["value"] = 0.0
+            for place in np.flatnonzero(nodes["feature"] < 0):
+                leaf = nodes[place]
+                own = self.space.rows[leaf["first"] : leaf["last"]]
                 best = weighted_quantile(self.y[own] - self.z[k, own], self.s[own], quantile)
-                values[leaf] = self.rate * min(max(best, node.low), node.high)
-        _name_leaves(nodes, count, rows, self.leaf_of)
-        if quantile is None:
-            sums = leaf_sums(self.leaf_of, self.g[k], self.h[k], count)
-            fields = nodes.view(np.ndarray)
-            leaf_values(fields["low"], fields["high"], sums, self.rules.l2, self.rate, values)
-        _move(self.leaf_of, values, self.z[k])
-        return tree_of(nodes, count, values)
+                leaf["value"] = self.rate * min(max(best, leaf["low"]), leaf["high"])
+                self.z[k, own] += leaf["value"]
+        return tree_of(self.nodes, count, nodes["value"].copy())
 
 
 def draws_columns(columns: Columns) -> bool:
@@ -160,15 +151,6 @@ def leaf_values(
 
 
 @compiled
-def _name_leaves(nodes, count, rows, leaf_of):
-    """Store the leaf index of each row, so that later passes read memory in order."""
-    for leaf in range(count):
-        if nodes[leaf].feature < 0:
-            for k in range(nodes[leaf].first, nodes[leaf].last):
-                leaf_of[rows[k]] = leaf
-
-
-@compiled
 def leaf_sums(leaf_of, g, h, count):
     """Return the sums of gradients and curvatures over the rows of every leaf."""
     sums = np.zeros((count, 2))
@@ -177,12 +159,6 @@ def leaf_sums(leaf_of, g, h, count):
         sums[leaf, 0] += g[i]
         sums[leaf, 1] += h[i]
     return sums
-
-
-@compiled
-def _move(leaf_of, values, z):
-    for i in range(len(z)):
-        z[i] += values[leaf_of[i]]
 
 
 def add_scores(words: np.ndarray, trees: list[Tree], z: np.ndarray, n_jobs: Any = None) -> None:

@@ -7,12 +7,33 @@ from typing import Any
 import numpy as np
 
 from surefit.core.jit import compiled
-from surefit.core.loops import copy_into
 from surefit.solvers.boosting.binning import code_at
-from surefit.solvers.boosting.columns import allow, narrowed, note_subset, sorted_bins
-from surefit.solvers.boosting.histograms import take_away
-from surefit.solvers.boosting.splits import Node, scan, value_of
-from surefit.solvers.boosting.team import add_together
+from surefit.solvers.boosting.choices import consider, settle
+from surefit.solvers.boosting.columns import narrowed
+from surefit.solvers.boosting.histograms import clear
+from surefit.solvers.boosting.nodes import MOST_ROWS
+from surefit.solvers.boosting.splits import value_of
+from surefit.solvers.boosting.tasks import (
+    DIVIDE,
+    FINISH,
+    FIRST,
+    GROUPS,
+    KIND,
+    LARGE,
+    LEAVES,
+    LINE,
+    MADE,
+    NODE,
+    PART,
+    REST,
+    SIDE,
+    SIZE,
+    SMALL,
+    START,
+    STOP,
+    USED,
+)
+from surefit.solvers.boosting.team import share
 
 
 @compiled
@@ -35,78 +56,121 @@ def _numbered(n):
 
 
 @compiled
-def grow(columns, cells, scale, rules, limits, nodes, space, seed, team):
+def grow(job, seed):
     """Grow a tree; return the number of nodes. Afterward, ``space.rows`` is sorted by leaf, then by index.
 
-    The threads of ``team`` help with the histograms of large nodes.
+    Assistants of the board help with all tasks. A step consists of two tasks: the rows of a node are divided, and those of the
+    smaller child added to its histogram; then rows move to the children, and the best splits of the children are found.
     """
-    root = np.int64(0)  # not a literal, which would trigger a second compilation
-    histograms, feature, slots = space.histograms, nodes.feature, nodes.slot
-    n_groups, n_free = len(columns.words), len(histograms)
-    free = _numbered(n_free)
-    _start_at_root(cells, nodes, space.rows)
-    pending = np.empty(len(nodes.left), dtype=np.int64)
-    n_pending: Any = np.int64(0)
+    columns, scale, rules, limits, rate, nodes, space, own, board = job
+    histograms, feature, slots, choices = space.histograms, nodes.feature, nodes.slot, space.choices
+    n_free: Any = len(histograms) - (len(board) - USED) // LINE - 1
+    free, pending, n_pending = _numbered(n_free + 1), np.empty(len(slots), dtype=np.int64), np.int64(0)
     count, leaves, state = np.int64(1), np.int64(1), np.uint64(seed)
-    if may_split(nodes, root, rules, limits):
-        n_free, slot = n_free - 1, free[n_free - 1]
-        add_together(columns, cells, space.rows, root, len(cells), histograms[slot], team)
-        state = choose(columns, nodes, root, histograms[slot], scale, rules, limits, state)
-        slots[0] = slot
-        if feature[0] >= 0:
-            pending[0], n_pending = root, n_pending + 1
-    while n_pending > 0:
+    small, large = np.int64(-1), np.int64(0)
+    blocks = _begin_root(nodes, board, len(own.g), n_free)
+    while True:
+        if board[SIDE] >= 0:
+            clear(histograms[board[PART]])
+        board[MADE] = share(job, blocks, board[PART])
+        blocks = _end_rows(nodes, board, histograms, space.begins, blocks, rules, limits)
+        board[GROUPS] = len(columns.words) if board[LARGE] >= 0 or board[SMALL] >= 0 else 0
+        for side in range(2):
+            if board[LARGE + side] >= 0:
+                state = consider(columns, nodes, board[LARGE + side], choices[side], state)
+        share(job, board[GROUPS] + blocks, board[PART])
+        for side in range(2):  # without a limit on leaves, the smaller child is split first
+            child = large if side == 0 else small
+            if child >= 0:
+                held = slots[child]
+                if board[LARGE + side] >= 0:
+                    settle(columns, nodes, child, histograms[held], scale, rules, choices[side])
+                if feature[child] >= 0:
+                    pending[n_pending] = child
+                    n_pending += 1
+                else:
+                    slots[child], free[n_free] = -1, held
+                    n_free += 1
+        if n_pending == 0 or (limits.max_leaves > 0 and leaves >= limits.max_leaves):
+            break
         # without a limit on leaves, the last node, so that few histograms are kept
         at = _place_of_best(pending[:n_pending], nodes.gain) if limits.max_leaves > 0 else n_pending - 1
-        node = pending[at]
-        n_pending -= 1
+        node, n_pending, n_free = pending[at], n_pending - 1, n_free - 1
         pending[at] = pending[n_pending]
-        if limits.max_leaves > 0 and leaves >= limits.max_leaves:
-            feature[node] = -1
-            continue
-        left, right = count, count + 1
+        left = count
+        nodes[node].left, nodes[node].right = left, left + 1
         count, leaves = count + 2, leaves + 1
-        nodes[node].left, nodes[node].right = left, right
-        _divide(columns, nodes, node, left, right, space, scale, rules)
-        last_leaf = limits.max_leaves > 0 and leaves >= limits.max_leaves
-        open_left = not last_leaf and may_split(nodes, left, rules, limits)
-        open_right = not last_leaf and may_split(nodes, right, rules, limits)
-        slot, slots[node] = slots[node], -1
-        if not (open_left or open_right):
-            free[n_free] = slot
-            n_free += 1
-            continue
-        small, large = _by_size(nodes, left, right)
-        n_free, other = n_free - 1, free[n_free - 1]
-        start, stop = nodes[small].first, nodes[small].last
-        add_together(columns, cells, space.rows, start, stop, histograms[other], team)
-        take_away(histograms[slot], histograms[other], root, n_groups)
-        slots[small], slots[large] = other, slot
-        for child in (large, small):  # without a limit on leaves, the smaller child is split first
-            is_open, held = open_left if child == left else open_right, slots[child]
-            if is_open:
-                state = choose(columns, nodes, child, histograms[held], scale, rules, limits, state)
-            if is_open and feature[child] >= 0:
-                pending[n_pending] = child
-                n_pending += 1
-            else:
-                slots[child] = -1
-                free[n_free] = held
-                n_free += 1
+        _fill_left_codes(nodes, node, space.table)
+        cells = histograms[slots[node], feature[node]]
+        adopt(columns, nodes, node, left, left + 1, cells, space.table, scale, rules)
+        small, large = _by_size(nodes, left, left + 1)
+        slots[small], slots[large], slots[node] = free[n_free], slots[node], -1
+        blocks = _begin_division(nodes, board, node, small, large, rules, limits, leaves)
+    for k in range(n_pending):
+        feature[pending[k]] = -1
+    if rate > 0.0:
+        board[KIND] = LEAVES
+        share(job, count, np.int64(0))
     return count
 
 
 @compiled
-def _start_at_root(cells, nodes, rows):
-    """Assign all rows to the root."""
-    a, c = np.int64(0), np.int64(0)
-    for i in range(len(cells)):
-        rows[i] = i
-        a += cells[i, 0]
-        c += cells[i, 1]
+def _begin_root(nodes, board, n, slot):
+    """Assign all rows to the root, and put the task of its histogram on the board; return the number of blocks."""
     top = nodes[0]
-    top.gradient, top.packed, top.first, top.last = a, c, 0, len(cells)
-    top.depth, top.sets, top.low, top.high = 0, -1, -np.inf, np.inf
+    top.first, top.last, top.depth, top.sets, top.low, top.high = 0, n, 0, -1, -np.inf, np.inf
+    top.feature, top.slot, top.gradient, top.packed = -1, slot, 0, 0
+    board[KIND], board[PART], board[REST], board[SIDE] = FIRST, slot, -1, 0
+    return _describe_rows(board, np.int64(0), n)
+
+
+@compiled
+def _begin_division(nodes, board, node, small, large, rules, limits, leaves):
+    """Put the division of a node on the board; return the number of blocks."""
+    full = limits.max_leaves > 0 and leaves >= limits.max_leaves
+    for side in range(2):
+        child = large if side == 0 else small
+        board[LARGE + side] = -1 if full or not may_split(nodes, child, rules, limits) else child
+    board[KIND], board[NODE], board[PART], board[REST] = DIVIDE, node, nodes[small].slot, nodes[large].slot
+    board[SIDE] = 0 if small < large else 1
+    if board[LARGE] < 0 and board[SMALL] < 0:
+        board[SIDE] = -1
+    return _describe_rows(board, nodes[node].first, nodes[node].last)
+
+
+@compiled
+def _describe_rows(board, start, stop):
+    """Put a range of rows on the board; return the number of its blocks."""
+    size = min(max((stop - start) // 8, 1024), MOST_ROWS)
+    board[START], board[STOP], board[SIZE] = start, stop, size
+    return (stop - start + size - 1) // size
+
+
+@compiled
+def _end_rows(nodes, board, histograms, begins, blocks, rules, limits):
+    """Complete the root, or count the rows before each block of a divided node; return the number of blocks of rows to be moved."""
+    is_root, top = board[KIND] == FIRST, nodes[0]
+    board[KIND] = FINISH
+    if not is_root:
+        begins[0] = 0
+        for k in range(blocks):
+            begins[k + 1] += begins[k]
+        return blocks
+    for slot in range(len(histograms)):
+        me = len(histograms) - 1 - slot
+        if slot == top.slot or (slot > top.slot and board[USED + LINE * me] == board[MADE]):
+            for b in range(256):
+                top.gradient += histograms[slot, 0, b, 0]
+                top.packed += histograms[slot, 0, b, 1]
+    board[LARGE], board[SMALL] = 0 if may_split(nodes, np.int64(0), rules, limits) else -1, -1
+    return np.int64(0)
+
+
+@compiled
+def _fill_left_codes(nodes, node, table):
+    """Store which of the 256 codes of the node's column go left."""
+    for b in range(256):
+        table[b] = goes_left(nodes, node, b)
 
 
 @compiled
@@ -137,73 +201,10 @@ def may_split(nodes, node, rules, limits):
 
 
 @compiled
-def choose(columns, nodes, node, histogram, scale, rules, limits, state):
-    """Store the best split in the node (feature -1: none); return the state of the random number generator."""
-    d = len(columns.n_bins)
-    chosen, has_missing = nodes[node], columns.has_missing
-    count_bits, l2 = scale.count_bits, rules.l2
-    own = Node(chosen.gradient, chosen.packed, chosen.low, chosen.high)
-    mask = (np.int64(1) << count_bits) - 1
-    G, H = own.gradient * scale.gradient, (own.packed >> count_bits) * scale.curvature
-    v = value_of(G, H, l2, own.low, own.high)
-    parent = -(2.0 * G * v + (H + l2) * v * v)
-    top = parent + limits.min_gain
-    chosen.feature = -1
-    allowed = np.ones(d, dtype=np.bool_)
-    state = allow(columns.considered, chosen.sets, allowed, state)
-    order = np.empty(256, dtype=np.int64)
-    for j in range(d):
-        if not allowed[j]:
-            continue
-        cells = histogram[j]
-        missing = has_missing[j] and (cells[255, 1] & mask) > 0
-        n_bins, places = sorted_bins(columns.kinds, j, cells, columns.n_bins[j], l2, scale, order)
-        for from_left in range(2 if missing else 1):
-            gain, place, c = scan(
-                cells, n_bins, missing, places, own, scale, rules, columns.monotone[j], from_left == 1, top
-            )
-            if place >= 0:
-                top = gain
-                chosen.feature, chosen.missing_left = j, from_left == 1
-                chosen.gain = gain - parent
-                if not has_missing[j] or not missing:  # none in training: missing values follow the majority
-                    chosen.missing_left = 2 * (c & mask) > (own.packed & mask)
-                chosen.bin = place
-                note_subset(columns.kinds, j, chosen, order, place)
-    return state
-
-
-@compiled
-def _divide(columns, nodes, node, left, right, space, scale, rules):
-    """Partition the rows of a node among its children, and initialize the children."""
-    table = left_codes(nodes, node)
-    own = nodes[node]
-    cells = space.histograms[own.slot, own.feature]
-    adopt(columns, nodes, node, left, right, cells, table, scale, rules)
-    divide_rows(columns.words, own.feature, table, space.rows, space.slack, own.first, own.last)
-
-
-@compiled
-def divide_rows(words, j, table, rows, slack, start, stop):
-    """Move the rows whose code of column j goes left before the others, keeping their order; return the start of the others."""
-    line, shift, own = words[j >> 2], np.uint32(8 * (j & 3)), rows[start:stop]
-    middle = np.int64(0)
-    for k in range(len(own)):  # unsigned indices need no test of the sign
-        row = own[k]
-        to_left = np.int64(table[(line[row] >> shift) & np.uint32(255)])
-        own[np.uint64(middle)] = row
-        slack[np.uint64(k - middle)] = row
-        middle += to_left
-    copy_into(own[middle:], slack[: len(own) - middle])
-    return start + middle
-
-
-@compiled
 def left_codes(nodes, node):
     """Return which of the 256 codes of the node's column go left."""
     table = np.empty(256, dtype=np.bool_)
-    for b in range(256):
-        table[b] = goes_left(nodes, node, b)
+    _fill_left_codes(nodes, node, table)
     return table
 
 

@@ -148,9 +148,18 @@ def _compiled_add_four(v, cells, k, histogram, j):
 
 
 @compiled
-def take_away(whole, part, first, last):
-    """Subtract a child from its parent's histogram in place, which gives the other child."""
-    for j in range(4 * first, 4 * last):
+def add_group(total, part, j):
+    """Add a part to a histogram, for four columns."""
+    for i in range(j, j + 4):
+        for b in range(256):
+            total[i, b, 0] += part[i, b, 0]
+            total[i, b, 1] += part[i, b, 1]
+
+
+@compiled
+def take_away(whole, part, i):
+    """Subtract a child from its parent's histogram in place, for four columns, which gives the other child."""
+    for j in range(i, i + 4):
         for b in range(256):
             whole[j, b, 0] -= part[j, b, 0]
             whole[j, b, 1] -= part[j, b, 1]

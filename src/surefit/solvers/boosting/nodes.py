@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+MOST_ROWS = 8192  # in a block of the rows of a node
+
 
 class Columns(NamedTuple):
     """The binned columns and their constraints."""
@@ -47,6 +49,18 @@ NODE = np.dtype(
         ("packed", np.int64),
         ("sets", np.int64),  # bits of the interaction sets that are still possible
         ("slot", np.int64),  # slot of the histogram; -1: released
+        ("value", np.float64),  # of a leaf, times the learning rate
+    ],
+    align=True,
+)
+
+#: The best split of a node by one column.
+CHOICE = np.dtype(
+    [
+        ("allowed", np.bool_),  # whether the node considers the column
+        ("gain", np.float64),
+        ("place", np.int64),  # of the last bin that goes left; -1: no split is good enough
+        ("missing_left", np.bool_),
     ],
     align=True,
 )
@@ -55,9 +69,35 @@ NODE = np.dtype(
 class Workspace(NamedTuple):
     """Memory shared by all trees."""
 
+    cells: np.ndarray  # (rows, 2), rounded derivatives
     rows: np.ndarray
     slack: np.ndarray
-    histograms: np.ndarray  # (slots, columns, 256, 2)
+    begins: np.ndarray  # for each block of the rows of a node: number of rows before it that go left
+    table: np.ndarray  # which of the 256 codes go left
+    choices: np.recarray  # (2 children, columns)
+    histograms: np.ndarray  # (slots, columns, 256, 2); the last slots are those of assistants
+
+
+class Derivatives(NamedTuple):
+    """Derivatives and curvatures of the rows for one score, and the scores."""
+
+    g: np.ndarray
+    h: np.ndarray
+    z: np.ndarray
+
+
+class Job(NamedTuple):
+    """Everything that the threads of a growing tree need."""
+
+    columns: Columns
+    scale: Any
+    rules: Any
+    limits: Limits
+    rate: float  # learning rate; 0: the leaves get their values elsewhere
+    nodes: np.recarray
+    space: Workspace
+    own: Derivatives
+    board: np.ndarray  # the current task; see :mod:`surefit.solvers.boosting.team`
 
 
 def make_nodes(most: int) -> np.recarray:
@@ -69,10 +109,14 @@ def make_nodes(most: int) -> np.recarray:
     return nodes
 
 
-def make_workspace(n: int, n_groups: int, slots: int) -> Workspace:
-    """Allocate memory for trees on ``n`` rows."""
+def make_workspace(n: int, d: int, slots: int) -> Workspace:
+    """Allocate memory for trees on ``n`` rows of ``d`` columns."""
     return Workspace(
+        np.empty((n, 2), dtype=np.int64),
         np.empty(n, dtype=np.uint32),
         np.empty(n, dtype=np.uint32),
-        np.empty((slots, 4 * n_groups, 256, 2), dtype=np.int64),
+        np.empty(n // MOST_ROWS + 11, dtype=np.int64),
+        np.empty(256, dtype=np.bool_),
+        np.zeros((2, d), dtype=CHOICE).view(np.recarray),
+        np.empty((slots, 4 * -(-d // 4), 256, 2), dtype=np.int64),
     )

@@ -12,10 +12,11 @@ from collections.abc import Generator
 import numpy as np
 
 from surefit.solvers.boosting.arranged import Request, Splits
+from surefit.solvers.boosting.choices import choose
 from surefit.solvers.boosting.columns import Mixed
-from surefit.solvers.boosting.grower import adopt, choose, left_codes, may_split
+from surefit.solvers.boosting.grower import adopt, left_codes, may_split
 from surefit.solvers.boosting.histograms import Scale
-from surefit.solvers.boosting.nodes import Columns, Limits
+from surefit.solvers.boosting.nodes import CHOICE, Columns, Limits
 from surefit.solvers.boosting.splits import Rules
 
 WAVE = 64  # histograms per pass, which bounds the memory of the client
@@ -28,7 +29,7 @@ class Growth:
         self, columns: Columns, nodes: np.recarray, scale: Scale, rules: Rules, limits: Limits, seed: int
     ) -> None:
         self.columns, self.nodes, self.scale, self.rules, self.limits = columns, nodes, scale, rules, limits
-        self.state = np.uint64(seed)
+        self.state, self.choices = np.uint64(seed), np.zeros(len(columns.n_bins), dtype=CHOICE).view(np.recarray)
         self.count = self.leaves = 1
         self.pending: list[int] = []
         self.held: dict[int, np.ndarray] = {}
@@ -75,9 +76,8 @@ class Growth:
 
     def _consider(self, node: int, histogram: np.ndarray) -> None:
         """Choose the best split of a node; if there is one, add the node to the waiting nodes."""
-        self.state = np.uint64(
-            choose(self.columns, self.nodes, node, histogram, self.scale, self.rules, self.limits, self.state)
-        )
+        known = self.scale, self.rules, self.limits, self.choices, self.state
+        self.state = np.uint64(choose(self.columns, self.nodes, node, histogram, *known))
         if self.nodes.feature[node] >= 0:
             self.pending.append(node)
             self.held[node] = histogram
