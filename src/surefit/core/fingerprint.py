@@ -189,16 +189,13 @@ def _few_keys(n: int, seed: int) -> np.ndarray:
 
 
 def _new_keys(n: int, seed: int, start: int) -> np.ndarray:
-    return _counted_keys(n, np.uint64((seed * 0x632BE59BD9B4E019 + start) % 2**64))
-
-
-@compiled
-def _counted_keys(n: Any, start: Any) -> np.ndarray:
-    keys = np.empty(n, dtype=np.uint64)
-    for i in range(n):
-        z = (np.uint64(i) + start) * _GOLDEN
-        z = (z ^ (z >> _SHIFT)) * _MIX
-        keys[i] = (z ^ (z >> _HALF)) | _ODD
+    keys = np.arange(n, dtype=np.uint64)  # array arithmetic is modulo 2^64
+    keys += np.uint64((seed * 0x632BE59BD9B4E019 + start) % 2**64)
+    keys *= _GOLDEN
+    keys ^= keys >> _SHIFT
+    keys *= _MIX
+    keys ^= keys >> _HALF
+    keys |= _ODD
     return keys
 
 

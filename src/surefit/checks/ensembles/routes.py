@@ -63,19 +63,24 @@ def _route(
 @compiled
 def _in_subset(subset: Any, categories: Any, x: Any, lost: Any) -> Any:
     """Return whether a category goes left; unknown categories follow the missing values."""
-    place = np.searchsorted(categories, x)
+    place: Any = np.int64(0)
+    stop: Any = len(categories)
+    while place < stop:  # np.searchsorted takes longer to compile
+        middle = (place + stop) // 2
+        if categories[middle] < x:
+            place = middle + 1
+        else:
+            stop = middle
     if place < len(categories) and categories[place] == x:
         return (subset[place >> 5] >> np.uint32(place & 31)) & 1 == 1
     return lost
 
 
-@compiled
 def leaves_of(columns: Any, tree: BoostedTree, bins: Any) -> np.ndarray:
     """Return the leaf of each row; ``columns`` is X transposed, ``bins`` has the categories of each column."""
-    found, space = np.empty(columns.shape[1], dtype=np.int64), np.empty((2, ROWS), dtype=np.uint32)
-    for start in range(0, len(found), ROWS):
-        _route(columns, start, tree, np.int64(0), len(tree.feature), bins, space, found[start : start + ROWS])
-    return found
+    places, found = np.arange(float(len(tree.feature))), np.zeros((2, columns.shape[1]))
+    add_steps(columns, tree._replace(value=places), np.array([0, len(places)]), bins, found[:1], found[1:])
+    return found[0].astype(np.int64)
 
 
 @compiled
