@@ -10,10 +10,22 @@ from sklearn.utils.class_weight import compute_class_weight
 from surefit.core.partitioned import exact_sum, rounded
 from surefit.problems.decoding import as_dict
 
+#: Number of labels up to which they are sorted and searched; more small integers are counted and looked up.
+FEW = 1024
+
 
 def named_classes(y: Any) -> list[Any]:
     """Return the sorted labels in the form stored in a problem."""
-    return names_of(np.unique(y))
+    small = _small_integers(np.asarray(y))
+    return names_of(np.unique(y) if small is None else np.flatnonzero(np.bincount(small)))
+
+
+def _small_integers(labels: np.ndarray) -> np.ndarray | None:
+    """Return many numbers as integers if all are integers from 0 to 2**15, else None."""
+    if len(labels) <= FEW or labels.dtype.kind not in "iuf" or not (labels.min() >= 0 and labels.max() < 2**15):
+        return None
+    integers = labels.astype(np.int64)
+    return integers if np.array_equal(integers, labels) else None
 
 
 def names_of(labels: np.ndarray) -> list[Any]:
@@ -24,15 +36,23 @@ def names_of(labels: np.ndarray) -> list[Any]:
 def class_codes(y: np.ndarray, classes: list[Any]) -> np.ndarray:
     """Return the position of each label among ``classes``; raise an error for an unknown label."""
     labels = np.asarray(y, dtype=np.float64) if y.dtype.kind in "biuf" else np.asarray(y).astype(str)
-    known = np.asarray(classes)
+    known, small = np.asarray(classes), None if len(classes) == 2 else _small_integers(labels)
     if len(known) == 2:
         codes = (labels == known[1]).astype(np.int64)
+    elif small is not None and known.dtype.kind == "f":
+        codes = _positions(known, np.arange(small.max() + 1))[small]
     else:
-        codes = np.searchsorted(known, labels) if len(known) else np.zeros(len(labels), dtype=int)
-        codes = np.minimum(codes, len(known) - 1)
+        codes = _positions(known, labels)
     if not np.array_equal(known[codes], labels):
         raise ValueError("a row has a label that is not among the classes")
     return codes
+
+
+def _positions(known: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the positions of labels that are among the sorted ``known``; those of others are arbitrary."""
+    return (
+        np.minimum(np.searchsorted(known, labels), len(known) - 1) if len(known) else np.zeros(len(labels), dtype=int)
+    )
 
 
 def weights_by_class(asked: Any, classes: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:

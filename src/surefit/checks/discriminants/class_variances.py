@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.discriminants.scatter import Sums, joined, over_classes, sums_of_classes
+from surefit.checks.discriminants.class_sums import Sums, joined, sums_of_classes
+from surefit.checks.discriminants.scatter import over_classes
 from surefit.checks.enclosure import Enclosed, gamma
 from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError
-from surefit.core.partitioned import rounded
 from surefit.core.sample import Data
 
 Found = Callable[[float], tuple[float, float]]
 
 
 class Moved(NamedTuple):
-    """Enclosed mean of the rows minus a given point, and enclosed variance, per column."""
+    """Enclosed means of the rows minus given points, and enclosed variances, per class and column."""
 
     shift: Enclosed
     variance: Enclosed
@@ -32,13 +32,12 @@ def gaussian_distances(certificate: Certificate, earlier: dict[str, np.ndarray],
     if theta.shape != (K, d) or var.shape != (K, d) or not np.isfinite(theta).all():
         raise CertificateError(f"{certificate.estimator}: theta_ or var_ have no valid means and variances.")
     classes = certificate.problem["classes"]
-    _, exact, parts = over_classes(data, classes, sums_of_classes, theta, False, combine=joined)
-    masses, before = np.array([rounded(mass) for mass in exact]), _before(earlier, K, d)
-    totals = masses + before[0]
+    sums, before = over_classes(data, classes, sums_of_classes, theta, 0, combine=joined), _before(earlier, K, d)
+    totals = sums.totals + before[0]
     if not np.all(var[totals > 0] > 0):
         raise CertificateError(f"{certificate.estimator}: theta_ or var_ have no valid means and variances.")
-    floor = _floor(certificate, theta, parts, masses)
-    moved = [_moved(theta[k], parts[k], totals[k], tuple(part[k] for part in before)) for k in range(K)]
+    floor = _floor(certificate, theta, sums)
+    moved = _moved(theta, sums, totals, before)
     with np.errstate(divide="ignore"):
         log_priors = np.log(model["class_prior_"]) if "class_prior_" in model else model["class_log_prior_"]
     priors = prior_distances(certificate, totals, log_priors)
@@ -49,13 +48,12 @@ def gaussian_distances(certificate: Certificate, earlier: dict[str, np.ndarray],
         largest = max(
             largest, relative(model, "epsilon_", floor.mid, 0.0) + float(_over(factor * floor.rad, floor.mid))
         )
-        for k, part in enumerate(moved):
-            off = np.abs(part.shift.mid) + factor * part.shift.rad
-            wanted = part.variance.mid + floor.mid
-            change = np.abs(wanted - var[k]) + factor * (part.variance.rad + floor.rad + gamma(4) * (wanted + var[k]))
-            means, variances = _over(off, np.sqrt(var[k])), _over(change, var[k])
-            largest = max(largest, float(np.max(means)), float(np.max(variances)))
-            lost += float(totals[k]) / 2 * float(np.sum(_entropy_loss(variances) + means * means))
+        off = np.abs(moved.shift.mid) + factor * moved.shift.rad
+        wanted = moved.variance.mid + floor.mid
+        change = np.abs(wanted - var) + factor * (moved.variance.rad + floor.rad + gamma(4) * (wanted + var))
+        means, variances = _over(off, np.sqrt(var)), _over(change, var)
+        largest = max(largest, float(np.max(means)), float(np.max(variances)))
+        lost += float(totals @ np.sum(_entropy_loss(variances) + means * means, axis=1)) / 2
         return largest * (1 + gamma(16)), lost * (1 + gamma(K * d + 64))
 
     return distances
@@ -71,35 +69,32 @@ def _before(earlier: dict[str, np.ndarray], K: int, d: int) -> tuple[np.ndarray,
     return earlier["class_count_"], earlier["theta_"], variances
 
 
-def _moved(point: np.ndarray, part: Sums, total: float, before: tuple[Any, ...]) -> Moved:
-    """Enclose the mean, relative to ``point``, and the variance of the rows of a class and of earlier rows."""
-    count, mean, variance = before
-    if total == 0:
-        return Moved(Enclosed(point, np.zeros_like(point)), Enclosed(np.zeros_like(point), np.zeros_like(point)))
-    apart = mean - point
-    rounding = gamma(part.depth + 16)
-    shift = (part.sums + count * apart) / total
-    shift_radius = rounding * (part.sizes + count * np.abs(apart)) / total * (1 + rounding)
-    squares = (part.squares + count * (variance + apart * apart)) / total
+def _moved(points: np.ndarray, sums: Sums, totals: np.ndarray, before: tuple[Any, ...]) -> Moved:
+    """Enclose the means, relative to ``points``, and the variances of the rows of each class and of earlier rows."""
+    count, mean, variance = before[0][:, None], before[1], before[2]
+    empty, total = totals[:, None] == 0, np.where(totals == 0, 1.0, totals)[:, None]
+    apart, rounding = mean - points, gamma(sums.depth + 16)
+    shift = np.where(empty, points, (sums.sums + count * apart) / total)
+    shift_radius = rounding * (sums.sizes() + count * np.abs(apart)) / total * (1 + rounding)
+    squares = (sums.squares + count * (variance + apart * apart)) / total
     radius = rounding * (squares + shift * shift) + (2 * np.abs(shift) + shift_radius) * shift_radius
-    return Moved(
-        Enclosed(shift, shift_radius), Enclosed(np.maximum(squares - shift * shift, 0.0), radius * (1 + rounding))
-    )
+    variance, radius = np.maximum(squares - shift * shift, 0.0), np.where(empty, 0.0, radius * (1 + rounding))
+    return Moved(Enclosed(shift, np.where(empty, 0.0, shift_radius)), Enclosed(variance, radius))
 
 
-def _floor(certificate: Certificate, theta: np.ndarray, parts: list[Sums], masses: np.ndarray) -> Enclosed:
+def _floor(certificate: Certificate, theta: np.ndarray, sums: Sums) -> Enclosed:
     """Enclose the constant added to variances: a share of the largest one, or the stored one of another library."""
     share = certificate.problem.get("var_smoothing")
     if share is None:
         return Enclosed(np.asarray(certificate.model["epsilon_"]), np.zeros(()))
+    masses = sums.totals
     total, m = math.fsum(masses), masses[:, None]
     apart = theta - masses @ theta / total  # the sums of each class are shifted to one point near the mean of all rows
-    sums, sizes, squares = (np.stack([part[i] for part in parts]) for i in range(3))
-    rounding = gamma(max(part.depth for part in parts) + len(parts) + 32)
-    mean = (sums + m * apart).sum(axis=0) / total
+    sizes, rounding = sums.sizes(), gamma(sums.depth + len(masses) + 32)
+    mean = (sums.sums + m * apart).sum(axis=0) / total
     mean_radius = rounding * (sizes + m * np.abs(apart)).sum(axis=0) / total
-    second = (squares + 2 * sums * apart + m * apart**2).sum(axis=0) / total
-    size = (squares + 2 * sizes * np.abs(apart) + m * apart**2).sum(axis=0) / total
+    second = (sums.squares + 2 * sums.sums * apart + m * apart**2).sum(axis=0) / total
+    size = (sums.squares + 2 * sizes * np.abs(apart) + m * apart**2).sum(axis=0) / total
     radius = (rounding * (size + mean**2) + (2 * np.abs(mean) + mean_radius) * mean_radius) * (1 + rounding)
     variance = np.maximum(second - mean**2, 0.0)
     return Enclosed(share * np.max(variance), share * np.max(radius + gamma(4) * variance))

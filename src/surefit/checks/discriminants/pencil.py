@@ -110,8 +110,9 @@ def _within(certificate: Certificate, data: Data, found: ClassScatter) -> tuple[
         parts = [own_covariance(certificate, data, found, k) for k in range(len(found.totals))]
         W = sum(prior * C for prior, (C, _) in zip(problem["priors"], parts, strict=True))
         return np.asarray(W), max(radius for _, radius in parts) * 2
-    factors = np.asarray(problem["priors"]) / found.totals if kind == "priors" else np.full(len(found.totals), 1 / n)
-    factors = np.full(len(found.totals), 1 / (n - 2)) if kind == "unbiased" else factors
+    matrices = len(found.products)
+    factors = np.asarray(problem["priors"]) / found.totals if kind == "priors" else np.full(matrices, 1 / n)
+    factors = np.full(matrices, 1 / (n - 2)) if kind == "unbiased" else factors
     W = np.einsum("k,kij->ij", factors, found.products)
     radius = float(factors @ found.radii) + gamma(len(factors) + 8) * float(np.linalg.norm(W))
     W = _shrunk(W, scale, problem["shrinkage"])

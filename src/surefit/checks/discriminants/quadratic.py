@@ -3,8 +3,9 @@ r"""Checks of quadratic discriminants from the rows: the class densities maximiz
 For a precision :math:`TT^\top` and the covariance :math:`C` of :math:`n` rows, the log-likelihood is below the largest
 possible one by exactly :math:`\tfrac n2 (\operatorname{tr} E - \ln\det(I + E))`, :math:`E = T^\top C T - I`, plus
 :math:`\tfrac n2 \|T^\top (m - \bar x)\|^2` for a mean :math:`m`. If variances are at their floor, only the positive
-part of that block of :math:`E` counts. :math:`T^\top C T` is computed from the whitened rows, because products of the
-rows would square the condition number (theory: ``gaussian-likelihood-gap``).
+part of that block of :math:`E` counts. :math:`T^\top C T` is computed from the products of the rows if their rounding
+errors are negligible. Otherwise it is computed from the whitened rows, which takes a second pass but does not square the condition
+number (theory: ``gaussian-likelihood-gap``).
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from surefit.checks.discriminants.class_sums import members_of
 from surefit.checks.discriminants.pencil import own_covariance, powers_of_two
-from surefit.checks.discriminants.scatter import ClassScatter, blocks, class_scatter, members_of, over_classes
+from surefit.checks.discriminants.scatter import ClassScatter, blocks, class_scatter, over_classes
 from surefit.checks.eigen import rows_at_once, weights_of
 from surefit.checks.enclosure import gamma
 from surefit.checks.judge import Proof, claim, refused
@@ -31,6 +33,14 @@ class Seen(NamedTuple):
 
     matrix: np.ndarray
     radius: float
+
+
+class Gap(NamedTuple):
+    """Gap of a class including rounding, a bound on what another evaluation may find, and whether the covariance is accurate enough."""
+
+    value: float
+    worse: float
+    negligible: bool
 
 
 class Whitened(NamedTuple):
@@ -62,14 +72,19 @@ def likelihood(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Bound the distance of the log-likelihood from that of the best Gaussian densities (in divergence if shrunk)."""
     problem = certificate.problem
     by_matrix = problem["shrinkage"] == "auto" or problem["covariance"] == "given"
-    found = class_scatter(certificate, data, by_matrix)
+    found = class_scatter(certificate, data, problem["covariance"] != "given")
     trouble = _trouble(certificate, found, data.X.shape[1])
     if trouble:
         return refused(trouble)
-    value, worse, whitened = 0.0, 0.0, None if by_matrix else _whitened(certificate, data, found)
-    for k in range(len(found.totals)):
-        at_least, at_most = _class_gap(certificate, data, found, k, whitened)
-        value, worse = value + at_least, worse + at_most
+    every = range(len(found.totals))
+    if by_matrix:
+        gaps = [_class_gap(certificate, found, k, _by_matrix(certificate, data, found, k)) for k in every]
+    else:
+        gaps = [_class_gap(certificate, found, k, _by_products(certificate, found, k)) for k in every]
+        if not all(gap.negligible for gap in gaps):
+            whitened = _whitened(certificate, data, found)
+            gaps = [_class_gap(certificate, found, k, _by_rows(certificate, found, k, whitened)) for k in every]
+    value, worse = sum(gap.value for gap in gaps), sum(gap.worse for gap in gaps)
     shrunk = bool(by_matrix or problem["shrinkage"] or problem.get("reg_param", 0.0))
     limit = 1e-6 * float(np.sum(found.counts))
     own, level = {"shrunk": shrunk}, "recomputed" if by_matrix else "enclosed"
@@ -94,22 +109,16 @@ def _trouble(certificate: Certificate, found: ClassScatter, d: int) -> str:
     return ""
 
 
-def _class_gap(
-    certificate: Certificate, data: Data, found: ClassScatter, k: int, whitened: Whitened | None
-) -> tuple[float, float]:
-    """Return the gap of one class, including rounding, and an upper bound on what another evaluation may find."""
-    model, floor, total, d = certificate.model, certificate.problem["floor"], float(found.totals[k]), data.X.shape[1]
-    rotation, variances = model["rotations_"][k], model["scalings_"][k]
+def _class_gap(certificate: Certificate, found: ClassScatter, k: int, seen: Seen) -> Gap:
+    """Return the gap of one class."""
+    model, total, T = certificate.model, float(found.totals[k]), _axes(certificate, k)
+    rotation, raised, d = model["rotations_"][k], model["scalings_"][k] == certificate.problem["floor"], len(T)
     tilt = float(np.linalg.norm(rotation.T @ rotation - np.eye(d))) + gamma(4 * d + 8) * d
     if tilt >= 0.5:
-        return math.inf, math.inf
-    T, raised = rotation / np.sqrt(variances), variances == floor
-    if whitened is None:
-        seen = _by_matrix(certificate, data, found, k, T)
-    else:
-        seen = _by_rows(certificate, found, k, T, whitened)
+        return Gap(math.inf, math.inf, True)
     E = seen.matrix - np.eye(d)
-    E[np.ix_(raised, raised)] = _positive_part(E[np.ix_(raised, raised)])
+    if np.any(raised):
+        E[np.ix_(raised, raised)] = _positive_part(E[np.ix_(raised, raised)])
     error, slack = float(np.linalg.norm(E)), seen.radius + gamma(8) * d
     shift, radius = np.abs(model["means_"][k] - found.means[k]), found.mean_radii[k]
     # Axes that are not exactly orthogonal change the determinant, and let the precision exceed one over the floor.
@@ -118,7 +127,29 @@ def _class_gap(
     for times in (1, 3):
         away = total / 2 * float(np.sum((np.abs(T).T @ (shift + times * radius)) ** 2))
         results.append((_divergence(error + times * slack, total) + away + times * loose) * (1 + gamma(4 * d + 64)))
-    return results[0], results[1]
+    return Gap(results[0], results[1], _divergence(error + slack, total) - _divergence(error, total) <= loose)
+
+
+def _axes(certificate: Certificate, k: int) -> np.ndarray:
+    """Return the axes of a class divided by its standard deviations along them."""
+    return certificate.model["rotations_"][k] / np.sqrt(certificate.model["scalings_"][k])
+
+
+def _by_products(certificate: Certificate, found: ClassScatter, k: int) -> Seen:
+    r"""Return the covariance of a class from the products of its rows, including shrinkage.
+
+    The error of the entry (i, j) is at most a multiple of :math:`s_i s_j`, with :math:`s_i` the length of column i about
+    the pilot. Seen along the axes, it is at most the same multiple of :math:`\||T|^\top s\|^2` in the Frobenius norm.
+    """
+    total, scale, T = float(found.totals[k]), found.scale, _axes(certificate, k)
+    d, wide, C = len(T), T * scale[:, None], found.products[k] / total
+    reach, length = np.abs(wide).T @ found.lengths[k], float(np.linalg.norm(found.lengths[k] * scale))
+    share, added = _drawn(certificate, float(np.diag(C) @ scale**2) / d)
+    off = (certificate.problem["shrinkage"] or 0.0) * found.share * length**2 / total / d  # of the mean variance
+    covariance = wide.T @ C @ wide
+    radius = share * (found.share + gamma(2 * d + 16)) * float(reach @ reach) / total
+    radius += (off + added * gamma(2 * d + 16)) * float(np.linalg.norm(np.abs(T).T @ np.abs(T)))
+    return Seen(share * covariance + added * (T.T @ T), radius * (1 + gamma(4 * d + 64)))
 
 
 def _whitened(certificate: Certificate, data: Data, found: ClassScatter) -> Whitened:
@@ -147,9 +178,10 @@ def _whitened_products(
     return products, squares
 
 
-def _by_rows(certificate: Certificate, found: ClassScatter, k: int, T: np.ndarray, whitened: Whitened) -> Seen:
+def _by_rows(certificate: Certificate, found: ClassScatter, k: int, whitened: Whitened) -> Seen:
     """Return the covariance of the whitened rows of a class, including shrinkage."""
-    total, d = float(found.totals[k]), len(T)
+    total, T = float(found.totals[k]), _axes(certificate, k)
+    d = len(T)
     product, squares, depth = whitened.products[k], whitened.squares[k], whitened.depths[k]
     spread = float(np.sum(squares))
     sizes = d * float(squares @ np.sum(T * T, axis=1)) * (1 + gamma(depth + d))  # of |x||T|, by Cauchy-Schwarz
@@ -170,9 +202,9 @@ def _drawn(certificate: Certificate, mean_variance: float) -> tuple[float, float
     return 1 - ridge_share, ridge_share
 
 
-def _by_matrix(certificate: Certificate, data: Data, found: ClassScatter, k: int, T: np.ndarray) -> Seen:
+def _by_matrix(certificate: Certificate, data: Data, found: ClassScatter, k: int) -> Seen:
     """Return a covariance that is not a multiple of that of the rows, in columns scaled to its diagonal."""
-    C, radius = own_covariance(certificate, data, found, k)
+    T, (C, radius) = _axes(certificate, k), own_covariance(certificate, data, found, k)
     further, d = powers_of_two(C), len(T)
     C, radius = C / further / further[:, None], radius / float(np.min(further)) ** 2
     T = T * (found.scale * further)[:, None]

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefit.checks.discriminants.class_sums import members_of
 from surefit.checks.discriminants.linear import WANTED, bound
 from surefit.checks.discriminants.pencil import targets_of
-from surefit.checks.discriminants.scatter import blocks, class_scatter, members_of, over_classes
+from surefit.checks.discriminants.scatter import blocks, class_scatter, over_classes
 from surefit.checks.eigen import rows_at_once, weights_of
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.judge import Proof, refused

@@ -12,13 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefit.checks.discriminants.class_sums import joined, members_of, sums_of_classes
 from surefit.checks.eigen import dense, rows_at_once, weights_of
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.judge import shared
 from surefit.core.certificate import Certificate
-from surefit.core.partitioned import BITS, Part, PartitionedRows, add, exact_sum, rounded
+from surefit.core.partitioned import Part, PartitionedRows
 from surefit.core.sample import Data, read_target
 from surefit.problems.labels import class_codes
+
+#: Rows above which a sum of scatter matrices is computed as one product; for fewer, the products of the classes have smaller errors.
+MANY = 8192
 
 
 class ClassScatter(NamedTuple):
@@ -29,8 +33,10 @@ class ClassScatter(NamedTuple):
     means: np.ndarray  # (k, d), unscaled columns
     mean_radii: np.ndarray  # (k, d)
     scale: np.ndarray  # (d,) powers of two
-    products: np.ndarray  # (k, d, d), or (0, d, d) if there are too many columns
-    radii: np.ndarray  # (k,) Frobenius
+    products: np.ndarray  # (k, d, d); (1, d, d) their sum; (0, d, d) if not requested
+    radii: np.ndarray  # Frobenius, one per matrix
+    lengths: np.ndarray  # lengths of the columns about the pilots, one row per matrix
+    share: float  # the error of the entry (i, j) of a product is at most this multiple of lengths i and j
 
 
 def over_classes(
@@ -47,45 +53,38 @@ def _with_codes(part: Part, function: Callable[..., Any], classes: list[Any], *s
     return function(part, class_codes(read_target(part.y), classes), *small)
 
 
-def members_of(part: Part, codes: np.ndarray, K: int) -> list[np.ndarray]:
-    """Return the rows of positive weight of each class."""
-    kept = np.ones(len(codes), dtype=bool) if part.weights is None else part.weights > 0
-    return [np.flatnonzero((codes == k) & kept) for k in range(K)]
-
-
 @shared
 def class_scatter(certificate: Certificate, data: Data, products: bool) -> ClassScatter:
     """Return the means and, with ``products``, the scatter matrices of the classes in the certificate."""
     classes, d = certificate.problem["classes"], data.X.shape[1]
     K, pilots = len(classes), _pilots(certificate, data)
-    counts, masses, found = over_classes(data, classes, sums_of_classes, pilots, products, combine=joined)
-    totals = np.array([rounded(mass) for mass in masses])
-    moves = np.stack([part.sums / total for part, total in zip(found, totals, strict=True)])
-    spreads = np.stack([part.sizes / total for part, total in zip(found, totals, strict=True)])
-    rounding = np.array([[gamma(part.depth + 8)] for part in found])
+    matrices = 0 if not products else 1 if data.X.shape[0] > MANY and _pooled(certificate.problem) else K
+    found = over_classes(data, classes, sums_of_classes, pilots, matrices, combine=joined)
+    totals, rounding = found.totals, gamma(found.depth + 8)
+    moves, spreads = found.sums / totals[:, None], found.sizes() / totals[:, None]
     means = pilots + moves
     radii = (gamma(4) * np.abs(means) + rounding * spreads) * (1 + 8 * UNIT)
-    deviations = np.sqrt(sum(part.squares for part in found) / totals.sum())
+    deviations = np.sqrt(found.squares.sum(axis=0) / totals.sum())
     scale = np.where(deviations > 0, 2.0 ** np.round(np.log2(np.where(deviations > 0, deviations, 1.0))), 1.0)
-    matrices, errors = np.zeros((K if products else 0, d, d)), np.zeros(K)
-    for k in range(K if products else 0):
-        move, rad = moves[k] / scale, float(np.linalg.norm(radii[k] / scale)) * (1 + gamma(d + 4))
-        about = found[k].products / np.outer(scale, scale)
-        matrices[k] = about - totals[k] * np.outer(move, move)  # shifted from the pilot to the mean
-        length = float(np.linalg.norm(move)) * (1 + gamma(d + 4))
-        moved = totals[k] * ((2 * length + rad) * rad + gamma(8) * length**2)  # the mean itself is rounded
-        errors[k] = (gamma(found[k].depth + 8) * float(np.trace(about)) + moved) * (1 + 4 * UNIT)
-    return ClassScatter(counts, totals, means, radii, scale, matrices, errors)
+    inside, errors, lengths = np.zeros((matrices, d, d)), np.zeros(matrices), np.zeros((matrices, d))
+    for i, product in enumerate(found.products):
+        own = slice(i, i + 1) if matrices == K else slice(K)
+        move, total = moves[own] / scale, totals[own]
+        about = product / np.outer(scale, scale)
+        inside[i] = about - (move.T * total) @ move  # shifted from the pilots to the means
+        away = np.linalg.norm(move, axis=1) * (1 + gamma(d + 4))
+        rads = np.linalg.norm(radii[own] / scale, axis=1) * (1 + gamma(d + 4))
+        moved = float(total @ ((2 * away + rads) * rads + gamma(K + 8) * away**2))  # the means are rounded
+        errors[i] = (rounding * float(np.trace(about)) + moved) * (1 + gamma(K + 4))
+        lengths[i] = np.sqrt(np.diag(about))
+    # Moves are at most the lengths over the root of the weight: they add at most twice the error of the products, to first order.
+    share = 4 * gamma(found.depth + K + 16)
+    return ClassScatter(found.counts, totals, means, radii, scale, inside, errors, lengths, share)
 
 
-class Sums(NamedTuple):
-    """Weighted sums of differences from a pilot, of their absolute values, squares and products, and their depth."""
-
-    sums: np.ndarray
-    sizes: np.ndarray
-    squares: np.ndarray
-    products: np.ndarray
-    depth: int
+def _pooled(problem: dict[str, Any]) -> bool:
+    """Return whether only the sum of the scatter matrices is needed, and not that of each class."""
+    return problem["covariance"] in ("pooled", "unbiased") and problem["shrinkage"] != "auto"
 
 
 def _pilots(certificate: Certificate, data: Data) -> np.ndarray:
@@ -98,48 +97,6 @@ def _pilots(certificate: Certificate, data: Data) -> np.ndarray:
         return given.astype(np.float64, copy=False)
     row = data.X.sample[0, : shape[1]] if isinstance(data.X, PartitionedRows) else dense(data.X[:1])[0]
     return np.tile(row, (shape[0], 1))
-
-
-def sums_of_classes(part: Part, codes: np.ndarray, pilots: np.ndarray, products: bool) -> Any:
-    """Return the counts and exact weights of the classes, and the sums of their rows about the pilots."""
-    members = members_of(part, codes, len(pilots))
-    masses = tuple(len(rows) << BITS if part.weights is None else exact_sum(part.weights[rows]) for rows in members)
-    found = [sums_about(pilots[k], part.X, part.weights, rows, products) for k, rows in enumerate(members)]
-    return np.array([len(rows) for rows in members]), masses, found
-
-
-def joined(a: Any, b: Any) -> Any:
-    """Add the sums of two partitions; the summation depth increases by one."""
-    parts = [
-        Sums(
-            x.sums + y.sums,
-            x.sizes + y.sizes,
-            x.squares + y.squares,
-            x.products + y.products,
-            1 + max(x.depth, y.depth),
-        )
-        for x, y in zip(a[2], b[2], strict=True)
-    ]
-    return a[0] + b[0], add(a[1], b[1]), parts
-
-
-def sums_about(pilot: np.ndarray, X: Any, s: np.ndarray | None, rows: np.ndarray, products: bool) -> Sums:
-    """Return the sums over the rows of a class about ``pilot``, in one pass."""
-    d, size = X.shape[1], rows_at_once(X.shape[1])
-    sums, sizes, squares, product = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros((d, d) if products else 0)
-    for block, piece in blocks(X, rows):
-        block = block - pilot
-        w = np.ones(len(piece)) if s is None else s[piece]
-        sums += w @ block
-        sizes += w @ np.abs(block)
-        if products:
-            weighted = block if s is None else block * np.sqrt(w)[:, None]
-            part = weighted.T @ weighted
-            product += part
-            squares += np.diag(part)
-        else:
-            squares += w @ (block * block)
-    return Sums(sums, sizes, squares, product, min(size, len(rows)) + len(rows) // size)
 
 
 def blocks(X: Any, rows: np.ndarray) -> Iterator[Any]:

@@ -18,6 +18,7 @@ from scipy import sparse
 from scipy.linalg import blas
 
 from surefit.core.jit import compiled
+from surefit.core.threads import blocks
 
 PILOT = 512  # rows of a class from which its mean is estimated
 CACHED = 2**17  # entries per block: one megabyte stays in the cache until its product is computed
@@ -117,16 +118,8 @@ def moments(rows: Grouped, scatters: Scatters = "each") -> Moments:
     guesses = np.array([_mean(*rows.read(rows.members(k)[:PILOT])) if rows.count(k) else np.zeros(d) for k in range(K)])
     totals, above = np.zeros(K), np.zeros((K, d))
     products = np.zeros(({"each": K, "pooled": 1, "none": 0}[scatters], d, d))
-    buffer = np.empty((rows.block_size, d))
-    # Rows are read class by class only for separate scatter matrices, otherwise in memory order.
-    parts = [rows.members(k) for k in range(K)] if scatters == "each" else [_in_place(rows)]
-    for k, part in enumerate(parts):
-        for start in range(0, len(part), rows.block_size):
-            piece = part[start : start + rows.block_size]
-            shifted, sums = _shift(rows, piece, guesses, buffer)
-            above += sums
-            if scatters != "none":
-                blas.dsyrk(1.0, shifted.T, beta=1.0, c=products[k].T, overwrite_c=1)  # the lower triangle, in place
+    for k, batch in _batches(rows, guesses, above, len(products)):
+        blas.dsyrk(1.0, batch.T, beta=1.0, c=products[k].T, overwrite_c=1)  # the lower triangle, in place
     for product in products:
         product += np.tril(product, -1).T
     for k in range(K):
@@ -138,40 +131,55 @@ def moments(rows: Grouped, scatters: Scatters = "each") -> Moments:
     return Moments(totals, guesses + above, products)
 
 
-def _in_place(rows: Grouped) -> np.ndarray:
-    n = rows.X.shape[0]
-    return np.arange(n) if len(rows.order) == n else np.sort(rows.order)
-
-
 def _mean(block: np.ndarray, s: np.ndarray | None) -> np.ndarray:
     return block.mean(axis=0) if s is None else s @ block / s.sum()
 
 
-def _shift(rows: Grouped, piece: np.ndarray, guesses: np.ndarray, buffer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows minus the estimates, times the square roots of their weights, and the weighted sums of the differences."""
-    X, where = rows.X, piece
-    if sparse.issparse(X) or not X.flags.c_contiguous:
-        X, where = rows.read(piece)[0], np.arange(len(piece))
-    weights = np.ones(0) if rows.weights is None else rows.weights[piece]
-    sums, shifted = np.zeros_like(guesses), buffer[: len(piece)]
-    _shift_rows(X, where, rows.codes[piece], weights, guesses, shifted, sums)
-    return shifted, sums
+def _batches(rows: Grouped, guesses: np.ndarray, sums: np.ndarray, count: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield batches of the rows minus the estimates, times the square roots of their weights, for ``count`` products; fill ``sums``.
+
+    Rows are read in the order of memory, which is faster than class by class.
+    """
+    X, (n, d), weights = rows.X, rows.X.shape, np.ones(0) if rows.weights is None else rows.weights
+    direct = isinstance(X, np.ndarray) and X.dtype == np.float64 and X.flags.c_contiguous
+    room = max(1, min(n, 1024, max(d, 2 * CACHED // (max(count, 1) * d))))  # no more memory than the products need
+    batches, sizes = np.empty((count, room, d)), np.zeros(count, dtype=np.int64)
+    for start, stop in blocks(n, n if direct else rows.block_size):
+        block = X if direct else np.ascontiguousarray(rows.read(np.arange(start, stop))[0])
+        at = 0
+        while at < len(block):
+            at, full = _distribute(
+                block, rows.codes[start:stop], weights[start:stop], guesses, at, sums, batches, sizes
+            )
+            if full >= 0:
+                yield full, batches[full]
+                sizes[full] = 0
+    for k in np.flatnonzero(sizes):
+        yield int(k), batches[k, : sizes[k]]
 
 
 @compiled(relaxed=True)
-def _shift_rows(X, rows, codes, weights, guesses, shifted, sums):
-    for i in range(len(rows)):
-        row, estimate, total, out = X[rows[i]], guesses[codes[i]], sums[codes[i]], shifted[i]
-        if len(weights) == 0:
-            for j in range(len(out)):
-                out[j] = row[j] - estimate[j]
-                total[j] += out[j]
-        else:
-            root = np.sqrt(weights[i])
-            for j in range(len(out)):
-                difference = row[j] - estimate[j]
-                out[j] = root * difference
-                total[j] += weights[i] * difference
+def _distribute(X, codes, weights, guesses, start, sums, batches, sizes):
+    """Add rows to the sums and to the batches until one is full; return the next row, and that batch or -1."""
+    for i in range(start, len(codes)):
+        weight = weights[i] if len(weights) else 1.0
+        if weight == 0.0:
+            continue
+        row, estimate, total = X[i], guesses[codes[i]], sums[codes[i]]
+        if len(batches) == 0:
+            for j in range(len(row)):
+                total[j] += weight * (row[j] - estimate[j])
+            continue
+        k, root = 0 if len(batches) == 1 else codes[i], np.sqrt(weight)
+        out = batches[k, sizes[k]]
+        for j in range(len(row)):
+            difference = row[j] - estimate[j]
+            total[j] += weight * difference
+            out[j] = root * difference
+        sizes[k] += 1
+        if sizes[k] == batches.shape[1]:
+            return i + 1, k
+    return len(codes), -1
 
 
 def total(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
