@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from surefit.checks.enclosure import gamma
 from surefit.checks.gap import loops
@@ -28,6 +29,25 @@ def test_products_with_rows_and_columns(shape):
     bound = gamma(loops.PART + shape[0] // loops.PART + 4) * size
     assert np.all(np.abs(found[0] - mid) <= bound) and np.all(np.abs(found[1] - size) <= bound)
     np.testing.assert_allclose(found[2], np.sum(A.astype(np.longdouble) ** 2, axis=0).astype(np.float64), rtol=1e-13)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sums_of_pairs_of_vectors(shape):
+    rng = np.random.default_rng(2)
+    A = np.where(rng.random(shape) < 0.5, rng.normal(size=shape) * 10.0 ** rng.uniform(-8, 8, shape[1]), 0.0)
+    t, u, found = rng.normal(size=shape[0]), rng.normal(size=shape[0]), np.zeros((4, shape[1]))
+    loops.pair_sums(A, t, u, found)
+    rows = csr_array(A)
+    other = loops.sparse_pair_sums(rows.data, rows.indices, rows.indptr, t, u, shape[1])
+    for k, v in enumerate((t, u)):
+        mid, size = exact(A.T, v)
+        assert np.all(np.abs(found[k] - mid) <= gamma(loops.PART + shape[0] // loops.PART + 4) * size)
+        assert np.all(np.abs(other[k] - mid) <= gamma(int(other[3].max()) + 4) * size)
+    squares = np.sum(A.astype(np.longdouble) ** 2, axis=0).astype(np.float64)
+    for sums in (found, other):
+        np.testing.assert_allclose(sums[2], squares, rtol=1e-13)
+    np.testing.assert_array_equal(found[3], np.abs(A).max(axis=0))
+    np.testing.assert_array_equal(other[3], np.count_nonzero(A, axis=0))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -16,6 +16,7 @@ from surefit.checks.enclosure import UNIT
 from surefit.checks.gap.losses import smoothness, strong_convexity
 from surefit.checks.gap.penalties import Penalty
 from surefit.checks.gap.theorem import Gap
+from surefit.core.jit import compiled
 
 
 def score_distance(gap: Any, loss: Any, c: np.ndarray) -> np.ndarray:
@@ -66,15 +67,29 @@ def least_multiplier(gap: float, loss: Any, penalty: Penalty, least: np.ndarray,
     return max(float(np.max((least[used] - reach) / most)) * (1 - 16 * UNIT), 0.0)
 
 
-def certain_labels(gap: Gap, y: np.ndarray, c: np.ndarray) -> np.ndarray:
+def certain_labels(gap: Gap, y: np.ndarray, c: np.ndarray, more: float = 0.0) -> np.ndarray:
     r"""Return which rows of a logistic fit have the label of the exact optimum.
 
     The negative entropy is 1-strongly convex in the 1-norm, so the probabilities :math:`|g_i|` of the other label
     satisfy :math:`2 c_i (|g_i| - |g_i^*|)^2 \le \epsilon`. The label is certain if one half lies outside that interval
-    and the score is on the same side.
+    and the score is on the same side. ``more`` is added to the radii of the dual variables.
     """
-    lead = y * (1.0 - 2.0 * np.abs(gap.dual))  # probability of the label 1 minus that of the label -1
-    sure = np.where(lead > 0, gap.z.mid > gap.z.rad, gap.z.mid < -gap.z.rad)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reach = np.sqrt(2 * gap.value / c) * (1 + 8 * UNIT)
-        return (c > 0) & sure & (np.abs(lead) - 2 * gap.dual_rad - 4 * UNIT > reach)
+    radii = _one_or_all(gap.dual_rad), _one_or_all(gap.z.rad)
+    return _certain(y, c, gap.dual, radii[0] + more, gap.z.mid, radii[1], float(gap.value))
+
+
+def _one_or_all(radii: np.ndarray) -> np.ndarray:
+    """Return one number if all rows share their radius."""
+    return np.array(radii[:1]) if radii.strides == (0,) else radii
+
+
+@compiled
+def _certain(y: Any, c: Any, dual: Any, dual_rad: Any, mid: Any, rad: Any, value: Any) -> np.ndarray:
+    sure = np.zeros(len(y), dtype=np.bool_)
+    for i in range(len(y)):
+        lead = y[i] * (1.0 - 2.0 * abs(dual[i]))  # probability of the label 1 minus that of the label -1
+        score = mid[i] if lead > 0.0 else -mid[i]
+        reach = abs(lead) - 2.0 * dual_rad[i if len(dual_rad) > 1 else 0] - 4.0 * UNIT
+        outside = reach > 0.0 and c[i] * (reach * reach) * (1.0 - 32.0 * UNIT) > 2.0 * value
+        sure[i] = outside and score > rad[i if len(rad) > 1 else 0]
+    return sure

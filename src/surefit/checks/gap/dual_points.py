@@ -45,6 +45,11 @@ class Dual(NamedTuple):
     barrier: float = 0.0  # weight of these
     given: tuple[np.ndarray, np.ndarray] | None = None  # indices of rows with given dual variables, and their values
 
+    @property
+    def own(self) -> bool:
+        """Whether the dual point consists of the derivatives at the scores of the fitted point."""
+        return self.witness is None and self.scores is None and self.step is None and self.width == 0.0
+
 
 class Free(NamedTuple):
     """Unpenalized functions in a kernel's space: their values as columns, their coefficients, and their sum."""

@@ -23,10 +23,14 @@ SUM_BLOCK = 256  # number of rows per partial sum
 
 def parts(rates: Any, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the falling and the rising exponentials, ``y exp(-a z)`` and ``exp(b z)``."""
-    a, b = rates
     with np.errstate(over="ignore", invalid="ignore"):
-        fall = y * np.exp(-a * z) if a > 0.0 else y
-        return fall, np.exp(b * z) if b > 0.0 else np.ones(len(y))
+        return quiet_parts(rates[0], rates[1], y, z)
+
+
+def quiet_parts(a: float, b: float, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the result of :func:`parts`; the caller ignores overflow, which it tests for itself."""
+    fall = y * np.exp(-a * z) if a > 0.0 else y
+    return fall, np.exp(b * z) if b > 0.0 else np.ones(len(y))
 
 
 def slopes(rates: Any, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -76,13 +80,37 @@ def row_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, g: Any, g_rad: Any,
 
 def constant_sums(rates: Any, y: Any, c: Any, z: Any, size: float) -> Any:
     """Return :func:`loss_sums` at exact scores (plain and rounded up), and the terms of their derivatives for changes by ``size``."""
-    means, none = parts(rates, y, z), np.zeros(len(y))
-    losses = loss_sums(rates, y, c, z, none, none, means)
-    share, split = _split(rates, y, means[1] - means[0], *means)
-    other = _bound(rates, means, split, share, 4.0 * UNIT * np.abs(z) + size, none)
-    if losses is None or not np.isfinite(other).all():
+    (a, b), (fall, rise), logs = rates, parts(rates, y, z), logarithms(y)
+    sums = _constant_sums(a, b, c, y, logs, powers(a, b, y, logs), fall, rise, z)
+    dz, up = sums[4] * 4.0 * UNIT + size, 1.0 + 2.0 * (SUM_BLOCK + len(y) // SUM_BLOCK + 8) * UNIT
+    if not (dz < 0.01 and np.isfinite(sums).all()):
         return None
-    return losses[0], losses[1], upper_sum(c * other)
+    steep = sum(total for rate, total in zip(rates, sums[2:4], strict=True) if rate > 0.0)
+    upper = sums[0] + 16.0 * UNIT * sums[1] + 8.0 * UNIT * sums[4] * steep
+    terms = ((rate, total) for rate, total in zip(rates, sums[2:4], strict=True) if rate > 0.0)
+    # Taylor bounds: an exponential changes by a relative amount of at most 2 rate dz
+    other = sum(
+        0.5 * total * (2.0 * rate * dz + 32.0 * UNIT) ** 2 / rate / (1.0 - 2.0 * rate * dz) for rate, total in terms
+    )
+    return float(sums[0]), float(upper * up), float(other * up * (1.0 + 64.0 * UNIT))
+
+
+@compiled
+def _constant_sums(a: Any, b: Any, c: Any, y: Any, logs: Any, powers: Any, fall: Any, rise: Any, z: Any) -> np.ndarray:
+    """Return the sums of the losses, of their sizes and of both exponentials, and the largest absolute score."""
+    sums, part, farthest = np.zeros(5), np.empty(4), 0.0
+    for start in range(0, len(y), SUM_BLOCK):
+        part[:] = 0.0
+        for i in range(start, min(start + SUM_BLOCK, len(y))):
+            value, size = loss_of_row(a, b, y[i], z[i], logs[i], powers[i], fall[i], rise[i])
+            part[0] += c[i] * max(value, 0.0)
+            part[1] += c[i] * size
+            part[2] += c[i] * fall[i]
+            part[3] += c[i] * rise[i]
+            farthest = max(farthest, abs(z[i]))
+        sums[:4] += part
+    sums[4] = farthest
+    return sums
 
 
 def _split(rates: Any, y: Any, g: Any, fall: Any, rise: Any) -> tuple[Any, Any]:
@@ -114,16 +142,36 @@ def _add_near_terms(factor: Any, m: Any, dm: Any, mu: Any, dz: Any, total: Any) 
         total[i] += 0.0 if mu[i] == 0.0 and m[i] == 0.0 else term  # NaN, where both exponentials underflow, stays
 
 
-def loss_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any, means: Any = None) -> Any:
+def loss_sums(rates: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> Any:
     """Return the sum of the losses, an upper bound including rounding, and one that also covers another evaluation."""
-    (a, b), (fall, rise) = rates, parts(rates, y, z) if means is None else means
-    logs = np.log(np.maximum(y, np.finfo(np.float64).tiny))  # the logarithm of zero is multiplied by zero
-    powers = np.exp(b * logs) * (y > 0.0) if a > 0.0 and b > 0.0 else y
+    (a, b), (fall, rise) = rates, parts(rates, y, z)
+    logs = logarithms(y)
     plain, upper, other = terms = np.empty((3, len(y)))
-    widest = _losses(a, b, c, y, logs, powers, fall, rise, z, z_rad, z_slip, plain, upper, other)
+    widest = _losses(a, b, c, y, logs, powers(a, b, y, logs), fall, rise, z, z_rad, z_slip, plain, upper, other)
     if not (widest < 0.01 and np.isfinite(terms).all()):
         return None
     return block_sum(plain), upper_sum(upper) * (1.0 + 8.0 * UNIT), upper_sum(other) * (1.0 + 8.0 * UNIT)
+
+
+def logarithms(y: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the targets; that of zero is finite, because it is multiplied by zero."""
+    return np.log(np.maximum(y, np.finfo(np.float64).tiny))
+
+
+def powers(a: float, b: float, y: np.ndarray, logs: np.ndarray) -> np.ndarray:
+    """Return ``y^b`` if both rates are positive, otherwise ``y``, which is not used."""
+    return np.exp(b * logs) * (y > 0.0) if a > 0.0 and b > 0.0 else y
+
+
+@compiled
+def loss_of_row(a: Any, b: Any, y: Any, z: Any, log: Any, power: Any, fall: Any, rise: Any) -> tuple[Any, Any]:
+    """Return the loss, and the size of its terms, of which its rounding error is a multiple."""
+    if a == 0.0:
+        return rise - y + y * (log - z), rise + y * (1.0 + abs(log) + abs(z))
+    if b == 0.0:
+        return fall - 1.0 + (z - log), fall + 1.0 + abs(z) + abs(log)
+    parts = fall / a + rise / b
+    return parts - power / (a * b), parts + power / (a * b) * (1.0 + abs(log))
 
 
 @compiled
@@ -133,15 +181,7 @@ def _losses(
 ) -> Any:  # fmt: skip
     """Store the weighted losses and their upper bounds; return the largest change of a score."""
     for i in range(len(y)):
-        if a == 0.0:
-            value = rise[i] - y[i] + y[i] * (logs[i] - z[i])
-            size = rise[i] + y[i] * (1.0 + abs(logs[i]) + abs(z[i]))
-        elif b == 0.0:
-            value = fall[i] - 1.0 + (z[i] - logs[i])
-            size = fall[i] + 1.0 + abs(z[i]) + abs(logs[i])
-        else:
-            value = fall[i] / a + rise[i] / b - powers[i] / (a * b)
-            size = fall[i] / a + rise[i] / b + powers[i] / (a * b) * (1.0 + abs(logs[i]))
+        value, size = loss_of_row(a, b, y[i], z[i], logs[i], powers[i], fall[i], rise[i])
         steep = 2.0 * (fall[i] + rise[i])  # exponentials change by a relative amount of at most 2 dz
         own = 16.0 * UNIT * size + steep * (z_rad[i] + 4.0 * UNIT * abs(z[i]))
         plain[i] = c[i] * max(value, 0.0)

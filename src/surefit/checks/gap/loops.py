@@ -100,6 +100,38 @@ def sums(A: Any, t: Any) -> Any:
 
 
 @compiled
+def pair_sums(A: Any, t: Any, u: Any, out: Any) -> None:
+    """Add ``A' t``, ``A' u`` and the squared norms of the columns to ``out``; its last row is the largest absolute entries."""
+    n, d = A.shape
+    part, top = np.empty((3, d)), np.zeros(d)
+    for start in range(0, n, PART):
+        part[:] = 0.0
+        stop = min(start + PART, n)
+        whole = start + (stop - start) // 2 * 2
+        for i in range(start, whole, 2):  # two rows at a time, which halves the traffic of the sums
+            t0, t1, u0, u1 = t[i], t[i + 1], u[i], u[i + 1]
+            for j in range(d):
+                x, z = A[i, j], A[i + 1, j]
+                part[0, j] += x * t0 + z * t1
+                part[1, j] += x * u0 + z * u1
+                part[2, j] += x * x + z * z
+                size = abs(x) if abs(x) > abs(z) else abs(z)
+                top[j] = size if size > top[j] else top[j]
+        for i in range(whole, stop):
+            for j in range(d):
+                x = A[i, j]
+                part[0, j] += x * t[i]
+                part[1, j] += x * u[i]
+                part[2, j] += x * x
+                top[j] = abs(x) if abs(x) > top[j] else top[j]
+        for k in range(3):
+            for j in range(d):
+                out[k, j] += part[k, j]
+    for j in range(d):
+        out[3, j] = max(out[3, j], top[j])
+
+
+@compiled
 def sparse_dots(values: Any, indices: Any, starts: Any, t: Any) -> np.ndarray:
     """Return the result of :func:`dots` for sparse rows."""
     n = len(starts) - 1
@@ -126,3 +158,18 @@ def sparse_sums(values: Any, indices: Any, starts: Any, t: Any, width: Any) -> A
             out[j, 2] += values[k] * values[k]
             out[j, 3] += 1.0
     return out.T
+
+
+@compiled
+def sparse_pair_sums(values: Any, indices: Any, starts: Any, t: Any, u: Any, width: Any) -> Any:
+    """Return the sums of :func:`pair_sums` for sparse rows, without parts, and the numbers of stored entries."""
+    out = np.zeros(4 * width)
+    for i in range(len(starts) - 1):
+        left, right = t[i], u[i]
+        for k in range(starts[i], starts[i + 1]):
+            j, x = np.uint64(indices[k]) * np.uint64(4), values[k]  # unsigned, so that no index is tested for its sign
+            out[j] += x * left
+            out[j + np.uint64(1)] += x * right
+            out[j + np.uint64(2)] += x * x
+            out[j + np.uint64(3)] += 1.0
+    return out.reshape(width, 4).T

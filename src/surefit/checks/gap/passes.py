@@ -189,5 +189,5 @@ def uncertain(part: Part, column: Column, proved: Proved, value: float, more: fl
     """Count the rows of a logistic fit whose label at the optimum is not certain for a gap of ``value``."""
     own = local(part, column, proved.how, witness)
     g, g_rad, _ = row_duals(own.terms, own.point.c, proved.shrink)
-    gap = proved.gap._replace(value=value, dual=g, dual_rad=g_rad + more, z=own.z)
-    return int(np.sum(~certain_labels(gap, own.point.y, own.point.c)))
+    gap = proved.gap._replace(value=value, dual=g, dual_rad=g_rad, z=own.z)
+    return int(np.sum(~certain_labels(gap, own.point.y, own.point.c, more)))

@@ -41,8 +41,7 @@ class Residuals(NamedTuple):
 
 def applies(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual) -> bool:
     """Return whether the squared loss of a dense matrix is to be proved at its residuals, with every column penalized."""
-    own = dual.witness is None and dual.scores is None and dual.step is None
-    simple = own and penalty.radius is None and point.offset is None and not penalty.free.any()
+    simple = dual.own and penalty.radius is None and point.offset is None and not penalty.free.any()
     if not simple or strong_convexity(loss) == 0.0 or not hasattr(operator, "squared_sums"):
         return False
     return bool(point.c.max(initial=0.0) <= UNEQUAL * point.c.min(where=point.c > 0, initial=math.inf))

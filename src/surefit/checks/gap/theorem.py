@@ -20,11 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.enclosure import BLOCK, UNIT, Enclosed, block_sum, gamma, upper_sum
-from surefit.checks.gap import rows, squared
+from surefit.checks.gap import rows, smooth, squared
 from surefit.checks.gap.dual_points import Dual, Free, Point, Terms, dual_point, kernel_dual_point, met, slopes_at
 from surefit.checks.gap.penalties import Penalty
 
 BLURRED = 1e-10  # largest accepted rounding of v, relative to the objective; otherwise conditions are met exactly
+LOOSE = 0.1  # largest share of rounding in a bound by one pass
+NEGLIGIBLE = 1e-13  # or relative to the objective; otherwise the terms of the rows are evaluated one by one
 BOX = 1e6  # if columns are dependent, coefficients up to this multiple of the data's scale are considered
 
 
@@ -54,6 +56,9 @@ def prove(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual =
         at_once = _squared(operator, loss.h, penalty, point)
         if at_once is not None and not blurred(penalty, at_once):
             return at_once
+    near = _by_one_pass(operator, loss, penalty, point) if dual.own and penalty.radius is None else None
+    if near is not None:
+        return near
     product = operator.times(point.w)
     mid = product.mid + point.b
     rad = product.rad + 2 * UNIT * (np.abs(product.mid) + abs(point.b)) + point.b_rad
@@ -83,6 +88,24 @@ def _squared(operator: Any, h: float, penalty: Penalty, point: Point) -> Gap | N
     found = joined(penalty, point.w, none, shrink, v, radii, squared.row_sums(own, h, *shrink))
     found = with_objective(penalty, point.w, len(point.y), squared.loss_sums(own, h), found)
     return found._replace(norms=own.norms, squares=(own.plain, (own.norm + own.error) ** 2 * (1 + 4 * UNIT)))
+
+
+def _by_one_pass(operator: Any, loss: Any, penalty: Penalty, point: Point) -> Gap | None:
+    """Return the bound of :mod:`surefit.checks.gap.smooth`; None if it does not apply or rounding matters."""
+    near = None if penalty.free.any() else smooth.one_pass(operator, loss, point)
+    if near is None:
+        return None
+    shrink = shrinks(penalty, near.v, near.radii)
+    sums = near.row_sums(shrink)
+    if sums is None:
+        return None
+    found = joined(penalty, point.w, np.zeros(len(point.w), dtype=bool), shrink, near.v, near.radii, sums)
+    found = with_objective(penalty, point.w, len(point.y), near.loss_sums(), found)
+    rounding = found.value - found.plain + 2.5 * found.spread
+    if not rounding <= max(LOOSE * found.value, NEGLIGIBLE * found.objective) or blurred(penalty, found):
+        return None
+    dual, dual_rad = near.duals(shrink[0])
+    return found._replace(dual=dual, dual_rad=dual_rad, z=near.z, met=bool(penalty.excluded.all()))
 
 
 def _bounded(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual, z: Enclosed, terms: Terms) -> Gap:

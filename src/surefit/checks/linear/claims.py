@@ -122,9 +122,9 @@ def inactive(certificate: Certificate, stated: Claim, data: Data) -> Proof:
         zero &= zero_in_every_solution(g.value, loss, penalty, g.correlations, norms)[:d] & (w[:d] == 0)
     proved = np.flatnonzero(zero).tolist()
     listed = stated.numbers.get("zero", proved)
-    whole = isinstance(listed, list) and all(type(j) is int for j in listed)
-    if whole and listed == sorted(set(listed) & set(proved)):
-        proved = listed  # listing fewer features than proved is a weaker statement
+    if listed != proved and isinstance(listed, list) and all(type(j) is int for j in listed):
+        if listed == sorted(set(listed) & set(proved)):
+            proved = listed  # listing fewer features than proved is a weaker statement
     note = f"{len(proved)} features are zero."
     return Proof(float(d - len(proved)), note=note, numbers={"features": d, "zero": proved})
 
@@ -148,8 +148,7 @@ def labels(certificate: Certificate, stated: Claim, data: Data) -> Proof:
             sure = certain(g, value, 1 + times)
         else:
             (point,) = columns_of(certificate, data).points
-            wide = g._replace(value=value, dual_rad=g.dual_rad + (4 * UNIT if times else 0.0))
-            sure = certain_labels(wide, point.y, point.c)
+            sure = certain_labels(g._replace(value=value), point.y, point.c, 4 * UNIT if times else 0.0)
         counts.append(int(np.sum(~sure)))
     spread, numbers = (counts[1] - counts[0]) / 2.5, {"rows": data.X.shape[0]}
     return Proof(float(counts[0]), note="from the gap and entropy.", numbers=numbers, spread=spread)

@@ -18,7 +18,7 @@ from surefit.solvers.newton.model import Model
 from surefit.solvers.newton.quadratic import minimize_quadratic
 from surefit.solvers.newton.rows import NARROW, Rows
 
-BLOCK_ENTRIES = 1 << 16  # 256 KB: a block stays in cache between its scaling and its product
+BLOCK_ENTRIES = 1 << 18  # 1 MB: a block stays in cache between its scaling and its product
 FEWEST_ROWS = 2000  # below, the Hessian costs less than a step
 ROWS_A_COLUMN = 400  # rows per column that are enough, and at least MANY_ROWS
 MANY_ROWS = 20_000
@@ -59,8 +59,10 @@ def _model(rows: Rows, weights: np.ndarray, target: np.ndarray, intercept: bool)
         return None, np.zeros(d)
     roots = np.sqrt(weights)
     with np.errstate(over="ignore", invalid="ignore"):
-        for start, stop in blocks(n, rows_per_block(d + 2, BLOCK_ENTRIES)):
-            block = np.empty((stop - start, d + 2), dtype=np.float32)
+        size = rows_per_block(d + 2, BLOCK_ENTRIES)
+        buffer = np.empty((min(size, n), d + 2), dtype=np.float32)
+        for start, stop in blocks(n, size):
+            block = buffer[: stop - start]
             _scale(rows.X[start:stop], roots[start:stop], target[start:stop], block)
             gram += block.T @ block
         means = gram[d, :d] / total if intercept else np.zeros(d)

@@ -1,0 +1,273 @@
+r"""Proof by one pass over the rows, for smooth losses near the optimum.
+
+The derivatives :math:`g_i = \phi'(z_i)` and :math:`h_i = \phi''(z_i)` of the logistic, Poisson, gamma and Tweedie losses satisfy
+:math:`|\phi'''| \le \phi''`. The dual variables :math:`\lambda (g_i + \tau h_i)` with :math:`\tau = -\sum c_i g_i / \sum c_i
+h_i` sum to zero, and :math:`\lambda \le 1` makes them feasible. They differ from the derivatives by at most :math:`\alpha |g_i| +
+\rho h_i` with :math:`\alpha = 1 - \lambda`, :math:`\rho = |\tau|` (larger with rounding), and the sum of their Fenchel-Young terms
+is at most
+
+.. math:: \frac{1}{2(1 - \kappa)} \sum_i c_i \frac{(\alpha |g_i| + \rho h_i)^2}{h_i},
+
+where no exponential decreases by more than a fraction :math:`\kappa`. This consists of three sums that do not depend on
+:math:`\lambda`, so no row is read twice. Rounding errors of the scores are bounded by one number, from the largest entry of each
+column, and those of the products with the columns by Euclidean norms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT, Enclosed, gamma
+from surefit.checks.gap import exponentials, loops
+from surefit.checks.gap.dual_points import Point
+from surefit.checks.gap.losses import Logistic
+from surefit.checks.gap.operators import TINY, Dense, Sparse
+from surefit.core.fingerprint import largest_entry
+from surefit.core.jit import compiled
+from surefit.core.threads import one_blas_thread
+
+ENTRIES = 1 << 17  # entries of a block of rows, which stays in the cache between its two products
+LONGEST = 8192  # rows of a block
+FARTHEST = 200.0  # largest score: no exponential of it overflows, and weights times exponentials are normal numbers
+LIGHTEST = 1e-200  # smallest positive weight, for the same reason
+NEAR = 0.01  # largest relative change of an exponential for which the bound is used
+SMALLEST, LARGEST = 1e-280, 1e280  # range of sums of squares without relevant underflow
+
+
+class Totals(NamedTuple):
+    """Sums over the rows: of ``c g``, ``|c g|``, ``c g^2 / h``, ``c h``, losses, their sizes and squares, and extremes."""
+
+    net: float
+    size: float
+    square: float
+    curve: float
+    loss: float
+    loss_size: float  # the rounding error of the losses is a multiple of it
+    size_squares: float  # of (c g)^2
+    curve_squares: float  # of (c h)^2
+    steepest: float  # largest |g| / h
+    farthest: float  # largest |z|
+    lightest: float  # smallest positive weight
+
+
+class Near(NamedTuple):
+    """Results of the pass."""
+
+    totals: Totals
+    v: np.ndarray
+    radii: np.ndarray  # (2, d): of v, and including the difference of another evaluation
+    rho: float  # radius of the scores
+    error: float  # radius of the derivatives, relative to h
+    tau: float
+    tau_rad: float
+    moves: float  # bound on the difference of tau in another evaluation
+    rounding: float  # relative, of sums over the rows
+    z: Enclosed  # scores and derivatives of a logistic loss, otherwise empty
+    g: np.ndarray
+
+    def row_sums(self, shrink: tuple[float, float]) -> tuple[float, float, float] | None:
+        """Return the Fenchel-Young terms: plain, rounded up, and for other evaluations; None if the point is too far."""
+        t, tail = self.totals, 64 * UNIT * self.totals.steepest
+        off = self.error + self.tau_rad
+        near = 1.0 - shrink[0] + 32 * UNIT, abs(self.tau) + off
+        far = 1.0 - shrink[1] + 96 * UNIT, abs(self.tau) + 4 * off + self.moves
+        if not far[0] + far[1] + tail <= NEAR:
+            return None
+        plain, upper, other = (
+            0.5 * (a * a * t.square + 2 * a * r * t.size + r * r * t.curve)
+            for a, r in ((1.0 - shrink[0], abs(self.tau)), near, far)
+        )
+        up = 1 + 4 * self.rounding + 4 * self.rho + 128 * UNIT  # curvatures of the true scores may be smaller
+        upper *= up / (1 - near[0] - near[1] - tail)
+        return plain, upper, other * up**4 / (1 - far[0] - far[1] - tail)
+
+    def loss_sums(self) -> tuple[float, float]:
+        """Return the sum of the losses, rounded up, and an upper bound on that of another evaluation."""
+        t, up = self.totals, 1 + 4 * self.rounding + 32 * UNIT
+        found = (
+            t.loss + m * (self.rho * (t.size + 2 * m * self.rho * t.curve) + 32 * UNIT * t.loss_size) for m in (1, 3)
+        )
+        upper, other = (total * up for total in found)
+        return upper, other
+
+    def duals(self, shrink: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the dual variables of a logistic loss, in place of the derivatives, and their radii."""
+        _shift(self.g, self.tau, shrink)
+        rad = 64 * UNIT + self.tau_rad
+        return self.g, np.broadcast_to(rad, self.g.shape)
+
+
+def one_pass(operator: Any, loss: Any, point: Point) -> Near | None:
+    """Return the sums over the rows, or None if the numbers are not in the range of this proof."""
+    rates = None if isinstance(loss, Logistic) else getattr(loss, "rates", None)
+    known = isinstance(loss, Logistic) or (rates is not None and bool(np.min(point.y, initial=0.0) >= 0.0))
+    if not known or not _readable(operator):
+        return None
+    n, d = operator.shape
+    step = min(max(ENTRIES // max(d, 1) // loops.PART * loops.PART, loops.PART), LONGEST)
+    step = step if isinstance(operator, Dense) else LONGEST
+    rows = _Rows(rates, point, n if rates is None else 0)
+    with np.errstate(all="ignore"), one_blas_thread():
+        products = _dense(operator, rows, step) if isinstance(operator, Dense) else _sparse(operator, rows, step)
+        t = Totals(*rows.totals.tolist())
+        squares = t.size_squares, t.curve_squares
+        if not (t.farthest <= FARTHEST and t.lightest >= LIGHTEST and math.isfinite(t.square + t.loss + t.loss_size)):
+            return None
+        if not all(SMALLEST <= part <= LARGEST for part in squares) or not np.isfinite(products).all():
+            return None
+        return _enclosed(operator, point, rows, t, products, gamma(step + -(-n // step) + 8))
+
+
+def _readable(operator: Any) -> bool:
+    return type(operator) is Dense or (
+        type(operator) is Sparse and operator.by_rows and bool(operator.X.has_canonical_format)
+    )
+
+
+class _Rows:
+    """Derivatives of the rows of a block, and the sums over the blocks so far."""
+
+    def __init__(self, rates: Any, point: Point, kept: int) -> None:
+        self.rates, self.point = rates, point
+        self.totals = np.array([0.0] * 10 + [math.inf])
+        self.products, self.g = np.empty(kept), np.empty(kept)
+
+    def add(self, rows: slice, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Add the rows with products ``z``, which become their scores; return ``c g`` and ``c h``."""
+        point, y = self.point, self.point.y[rows]
+        if self.rates is None:
+            self.products[rows] = z
+        z += point.b
+        if point.offset is not None:
+            z += point.offset[rows]
+        terms = np.empty((4, len(z)))
+        if self.rates is None:
+            e = np.exp(-np.abs(z))
+            _logistic(y, z, e, np.log1p(e), terms)
+            self.g[rows] = terms[0]
+        else:
+            (a, b), logs = self.rates, exponentials.logarithms(y)
+            _exponential(
+                a, b, y, z, logs, exponentials.powers(a, b, y, logs), *exponentials.quiet_parts(a, b, y, z), terms
+            )
+        _reduce(point.c[rows], z, terms, self.totals)
+        return terms[0], terms[1]
+
+
+def _dense(operator: Dense, rows: _Rows, step: int) -> np.ndarray:
+    products = np.zeros((4, operator.shape[1]))
+    for piece, part in _blocks(operator, step):
+        loops.pair_sums(part, *rows.add(piece, part @ rows.point.w), products)
+    return products
+
+
+def _blocks(operator: Dense, step: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield slices of rows, and these rows in the order of memory."""
+    for start in range(0, operator.shape[0], step):
+        piece = slice(start, start + step)
+        part = np.ascontiguousarray(operator.X[piece], dtype=np.float64)
+        yield piece, part if operator.shift is None else part - operator.shift
+
+
+def _sparse(operator: Sparse, rows: _Rows, step: int) -> np.ndarray:
+    n, z = operator.shape[0], operator.X @ rows.point.w
+    sums = np.empty((2, n))
+    for start in range(0, n, step):
+        piece = slice(start, start + step)
+        sums[:, piece] = rows.add(piece, z[piece])
+    products = loops.sparse_pair_sums(*operator.A, *sums, operator.shape[1])
+    operator._outer = int(np.max(products[3], initial=0))
+    products[3] = largest_entry(operator.X)
+    return products
+
+
+def _enclosed(operator: Any, point: Point, rows: _Rows, t: Totals, products: np.ndarray, rounding: float) -> Near:
+    """Bound the rounding errors of the scores, of the dual variables and of their products with the columns."""
+    operator._squares = products[2]
+    n, d = operator.shape
+    terms = d + 2 + operator.roundings if isinstance(operator, Dense) else operator.row_terms
+    reach = float(products[3] @ np.abs(point.w)) * (1 + gamma(d + 4))  # largest sum of |x_ij w_j|
+    known = 0.0 if point.offset is None else float(np.abs(point.offset).max(initial=0.0))
+    product_rad = gamma(terms + 4) * reach + d * TINY
+    rho = product_rad + 4 * UNIT * (reach + abs(point.b) + known + 2 * t.farthest) + point.b_rad
+    exponents = () if rows.rates is None else tuple(rate for rate in rows.rates if rate > 0.0)
+    error = 1.02 * rho + sum(16 * UNIT / rate for rate in exponents)
+    tau = tau_rad = moves = 0.0
+    share = t.size / t.curve * (1 + 4 * rounding)
+    if point.intercept:
+        tau = -t.net / t.curve
+        tau_rad = 1.01 * (rounding * share + (2 * rounding + 8 * UNIT) * abs(tau))
+        moves = 1.01 * (2 * error + 2 * tau_rad + 64 * UNIT * share + 8 * rho * abs(tau))
+    steep, curved = (math.sqrt(part) * (1 + 2 * rounding) for part in (t.size_squares, t.curve_squares))
+    k, norms = gamma(operator.column_terms + 4), operator.norms()
+    near = k * (steep + abs(tau) * curved) + tau_rad * curved
+    slip = (2 * error + moves + 8 * rho * abs(tau)) * curved + 64 * UNIT * (steep + abs(tau) * curved)
+    v = -(products[0] + tau * products[1])
+    last = 4 * UNIT * (np.abs(products[0]) + abs(tau) * np.abs(products[1])) + 4 * n * TINY * (1 + abs(tau))
+    radii = np.array([near * norms + last, (near + slip) * norms + last]) * (1 + 8 * k)
+    return Near(
+        t, v, radii, rho, error, tau, tau_rad, moves, rounding, _scores(operator, rows, product_rad, rho), rows.g
+    )
+
+
+def _scores(operator: Any, rows: _Rows, product_rad: float, rho: float) -> Enclosed:
+    """Return the scores of a logistic loss; the operator caches its product for other claims."""
+    point, mid = rows.point, rows.products
+    if len(mid):
+        operator._last = point.w.copy(), Enclosed(mid, np.broadcast_to(product_rad, mid.shape))
+    if len(mid) and (point.b != 0.0 or point.offset is not None):
+        mid = mid + point.b if point.offset is None else mid + point.b + point.offset
+    return Enclosed(mid, np.broadcast_to(rho, mid.shape))
+
+
+@compiled
+def _logistic(y: Any, z: Any, e: Any, soft: Any, terms: Any) -> None:
+    """Write the derivatives, the losses and their sizes; ``e`` is ``exp(-|z|)``, ``soft`` is ``log(1 + e)``."""
+    for i in range(len(y)):
+        large = 1.0 / (1.0 + e[i])
+        small = e[i] * large
+        right = y[i] * z[i] >= 0.0
+        terms[0, i] = -y[i] * (small if right else large)
+        terms[1, i] = small * large
+        terms[2, i] = terms[3, i] = soft[i] + (0.0 if right else abs(z[i]))
+
+
+@compiled
+def _exponential(a: Any, b: Any, y: Any, z: Any, logs: Any, powers: Any, fall: Any, rise: Any, terms: Any) -> None:
+    for i in range(len(y)):
+        value, size = exponentials.loss_of_row(a, b, y[i], z[i], logs[i], powers[i], fall[i], rise[i])
+        terms[0, i] = rise[i] - fall[i]
+        terms[1, i] = a * fall[i] + b * rise[i]
+        terms[2, i], terms[3, i] = max(value, 0.0), size
+
+
+@compiled
+def _reduce(c: Any, z: Any, terms: Any, totals: Any) -> None:
+    """Add the rows to the totals, and multiply the derivatives by the weights."""
+    net, size, square, curve, loss, sizes, squares, bends = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    steepest, farthest, lightest = totals[8], totals[9], totals[10]
+    for i in range(len(c)):
+        if not c[i] > 0.0:
+            terms[0, i] = terms[1, i] = 0.0
+            continue
+        g, h = c[i] * terms[0, i], c[i] * terms[1, i]
+        ratio = abs(terms[0, i]) / terms[1, i]
+        net, size, square, curve = net + g, size + abs(g), square + abs(g) * ratio, curve + h
+        loss, sizes = loss + c[i] * terms[2, i], sizes + c[i] * terms[3, i]
+        squares, bends = squares + g * g, bends + h * h
+        steepest, farthest, lightest = max(steepest, ratio), max(farthest, abs(z[i])), min(lightest, c[i])
+        terms[0, i], terms[1, i] = g, h
+    for k, part in enumerate((net, size, square, curve, loss, sizes, squares, bends)):
+        totals[k] += part
+    totals[8], totals[9], totals[10] = steepest, farthest, lightest
+
+
+@compiled
+def _shift(g: Any, tau: Any, shrink: Any) -> None:
+    for i in range(len(g)):
+        p = abs(g[i])
+        g[i] = shrink * (g[i] + tau * p * (1.0 - p))
