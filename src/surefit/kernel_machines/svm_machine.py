@@ -87,7 +87,7 @@ class SupportMixin(DualGapMixin):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = self.kernel != "precomputed" if isinstance(self.kernel, str) else True
+        tags.input_tags.sparse = True  # a precomputed kernel may be a sparse matrix
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 

@@ -190,7 +190,7 @@ class NeighborsBase(CertifiedMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._pairwise()
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._pairwise()  # distances
         tags.input_tags.allow_nan = finite_values(self) == "allow-nan"
         tags.target_tags.required = True
         return tags
