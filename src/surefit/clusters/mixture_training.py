@@ -13,6 +13,7 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, InvalidData
+from surefit.core.guards import memory
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.threads import one_blas_thread
 from surefit.core.validation import read_data, read_weights
@@ -40,6 +41,9 @@ def fit_rows(estimator, X, given: np.ndarray | None) -> Any:
             f"{who}: Expected n_samples >= n_components but got {n} rows, {estimator.n_components} components."
         )
     kind = estimator.covariance_type
+    if kind in ("full", "tied"):
+        arrays = 1 + (estimator.n_components if kind == "full" else 1)
+        memory.require(who, d, arrays, remedy='Use covariance_type="diag", or fewer columns.', what="columns")
     random = generator(estimator.random_state)
     warm = estimator.warm_start and getattr(estimator, "means_", np.empty(0)).shape == (estimator.n_components, d)
     reporter = None if partitioned else progress_reporter(estimator, X, None)

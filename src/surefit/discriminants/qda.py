@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 from surefit.core.claims import Claim
 from surefit.core.errors import DataWarning, InvalidData
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.guards import memory
 from surefit.core.validation import BOOLEAN, FRACTION, NON_NEGATIVE, check_params, one_of
 from surefit.core.warn import warn
 from surefit.discriminants.base import (
@@ -137,6 +138,8 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
 
     def _fit(self, data: Labeled):
         require_consistent_covariance(self, data, "'eigen'")
+        remedy = "Use LinearDiscriminantAnalysis, GaussianNB, or fewer columns."
+        memory.require(type(self).__name__, data.X.shape[1], len(data.classes) + 1, remedy=remedy, what="columns")
         m = finite_moments(self, data, "each")
         read_priors(self, m.totals)  # rejects values that are not probabilities
         problem = pose(self, data.X, data.y, data.sample_weight)

@@ -10,6 +10,7 @@ from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin, warn_unless_converged
+from surefit.core.guards import memory
 from surefit.core.validation import (
     ANYTHING,
     BOOLEAN,
@@ -151,6 +152,7 @@ class BayesianRidge(CallbackSupportMixin, CertifiedMixin, LinearRegressorMixin, 
         X, y = read_data(self, X, y, **READ)
         y = usable_target("BayesianRidge", y)
         weights = read_weights(self, sample_weight, X.shape[0])
+        memory.require("BayesianRidge", X.shape[1], 2, remedy="Use Ridge, or fewer columns.", what="columns")
         s = np.ones(len(y)) if weights is None else weights
         total = float(s.sum())
         Z = _dense(X)

@@ -69,6 +69,16 @@ def test_memory_is_asked_for_before_allocation(monkeypatch):
             cls().fit(many, many[:, 0])
 
 
+@pytest.mark.parametrize("cls", [surefit.BayesianRidge, surefit.GaussianMixture, surefit.QuadraticDiscriminantAnalysis])
+def test_memory_for_covariances_of_many_columns_is_asked_for(cls, monkeypatch):
+    monkeypatch.setattr("surefit.core.guards.memory.available", lambda: 2.0**24)
+    wide = np.random.default_rng(0).normal(size=(10, 1300))
+    with pytest.raises(
+        InvalidData, match=r"1300 columns need about 0.0\d+ GiB and 0.0156 GiB are available; \d+ columns would fit"
+    ):
+        cls().fit(wide, [0, 1] * 5)
+
+
 def test_search_says_in_a_line_why_all_candidates_failed():
     search = surefit.GridSearchCV(surefit.LogisticRegression(), {"C": [1.0, 2.0]}, cv=2)
     words = "^GridSearchCV: All .* fits failed: LogisticRegression: Found array with 0 feature"

@@ -20,15 +20,17 @@ def needed(n: int, arrays: int) -> int:
     return 8 * arrays * n * n
 
 
-def require(who: str, n: int, arrays: int, limit: float | None = None, remedy: str = SUBSET) -> None:
-    """Raise ``InvalidData`` if the square arrays do not fit into memory; the message gives the number of rows that would fit."""
+def require(
+    who: str, n: int, arrays: int, limit: float | None = None, remedy: str = SUBSET, what: str = "rows"
+) -> None:
+    """Raise ``InvalidData`` if the square arrays do not fit into memory; the message gives the number of rows or columns that would fit."""
     if limit is None and needed(n, arrays) <= ALWAYS:
         return
     bytes_ = available() if limit is None else float(limit)
     if needed(n, arrays) > bytes_:
-        rows = math.isqrt(int(bytes_) // (8 * arrays))
+        most = math.isqrt(int(bytes_) // (8 * arrays))
         raise InvalidData(
-            f"{who}: {n} rows need about {needed(n, arrays) / 2**30:.3g} GiB and {bytes_ / 2**30:.3g} GiB are available; {rows} rows "
+            f"{who}: {n} {what} need about {needed(n, arrays) / 2**30:.3g} GiB and {bytes_ / 2**30:.3g} GiB are available; {most} {what} "
             f"would fit. {remedy}"
         )
 
