@@ -76,3 +76,13 @@ def test_the_keys_of_small_and_large_arrays_are_the_same():
         for n in (0, 1, 40, 1024, 1025):
             np.testing.assert_array_equal(module._keys(n, 2), many[:n])
         np.testing.assert_array_equal(module._keys(60, 2, 1000), many[1000:1060])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_threads_do_not_change_the_fingerprint(order, monkeypatch):
+    X = np.asarray(np.random.default_rng(0).normal(size=(1001, 7)), order=order)
+    expected = module._measured(X)
+    monkeypatch.setattr(module, "_THREADED", 1)
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(module, "blas_threads", lambda threads=threads: threads)
+        assert module._measured(X) == expected

@@ -14,6 +14,7 @@ from sklearn import linear_model as theirs
 
 from surefit import CertificateError, DataWarning, Invalidated, InvalidParameter, LinearRegression
 from surefit.core.errors import InvalidData, SurefitError
+from surefit.solvers.least_squares import moments
 
 
 def problem(seed=0, n=60, d=4, offset=0.0):
@@ -284,3 +285,18 @@ def test_input_is_not_copied_whole():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.5 * X.nbytes
+
+
+@pytest.mark.parametrize("far", [0.0, 50.0])
+def test_same_bits_for_any_number_of_threads(monkeypatch, far):
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(30_000, 80)) + far, rng.normal(size=(30_000, 2))
+    weights = rng.random(30_000) if far else None
+    assert X.size >= moments.THREADED
+    found = []
+    for threads in (1, 2, 3):
+        monkeypatch.setattr(moments, "blas_threads", lambda threads=threads: threads)
+        m = moments.collect(X, Y, weights, True)
+        found.append([*m, *moments.gradients(X, Y, weights, np.ones((80, 2)), m.x_mean, m.y_mean)])
+    for other in found[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(found[0], other, strict=True))

@@ -17,6 +17,7 @@ import numpy as np
 
 from surefit.core.jit import compiled, quietly
 from surefit.core.storage import is_sparse
+from surefit.core.threads import blas_threads, map_blocks
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
@@ -24,6 +25,8 @@ _HALF, _SHIFT, _ODD = np.uint64(32), np.uint64(29), np.uint64(1)
 _FLOATS = (np.dtype("float32"), np.dtype("float64"))
 _LARGE = 1 << 16  # size in bytes from which a fingerprint is cached
 _FEW = 1024  # number of keys up to which they are cached
+_THREADED = 1 << 22  # number of entries from which threads take less time than their start
+_PARTS = 8
 _seen: ContextVar[dict[Any, Any] | None] = ContextVar("_seen", default=None)
 _rows: ContextVar[dict[Any, Any] | None] = ContextVar("_rows", default=None)
 
@@ -148,10 +151,21 @@ def _digest_and_top(array: Any, start: int = 0) -> tuple[int, int]:
             matrix = array.reshape(len(array), -1) if array.ndim != 1 else array.reshape(-1, 1)
             rows, columns = _keys(matrix.shape[0], 1, start), _keys(matrix.shape[1], 2)
             if matrix.flags.f_contiguous:
-                found = _dense_digest(_words(matrix.T), columns, rows, _magnitude(array))
+                found = _in_threads(_words(matrix.T), columns, rows, _magnitude(array))
             else:
-                found = _dense_digest(_words(np.ascontiguousarray(matrix)), rows, columns, _magnitude(array))
+                found = _in_threads(_words(np.ascontiguousarray(matrix)), rows, columns, _magnitude(array))
         return int(found[0]), int(found[1])
+
+
+def _in_threads(words: np.ndarray, slow_keys: np.ndarray, fast_keys: np.ndarray, magnitude: Any) -> tuple[Any, Any]:
+    """Return the result of :func:`_dense_digest`; parts of large arrays add up modulo 2**64 in any order."""
+    if words.size < _THREADED:
+        return _dense_digest(words, slow_keys, fast_keys, magnitude)
+    size = -(-len(words) // _PARTS)
+    found = map_blocks(
+        lambda a, b: _dense_digest(words[a:b], slow_keys[a:b], fast_keys, magnitude), len(words), size, blas_threads()
+    )
+    return sum(int(part[0]) for part in found) % 2**64, max(int(part[1]) for part in found)
 
 
 def _magnitude(array: Any) -> Any:

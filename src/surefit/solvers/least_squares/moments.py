@@ -1,14 +1,21 @@
-"""Weighted means and centered second moments in one pass over blocks of rows, without copying the data."""
+"""Weighted means and centered second moments in one pass over blocks of rows, without copying the data.
+
+Large data are divided into fixed parts, which threads share; the sums of the parts are added in order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from surefit.core.threads import blas_threads, map_blocks, one_blas_thread, tree_sum
+
 BLOCK_BYTES = 4 * 2**20  # a block of rows that stays in the cache
+PARTS = 16  # largest number of parts that threads share
+THREADED = 2**21  # number of entries from which threads take less time than their start
 SAMPLED = 256  # number of rows from which the distance to the origin is estimated
 
 
@@ -23,10 +30,21 @@ class Moments(NamedTuple):
     squares: np.ndarray  # the same of y and y, the diagonal
 
 
-def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
-    """Divide the rows into blocks that fit into the cache."""
+def row_blocks(shape: tuple[int, int], first: int = 0) -> Iterator[slice]:
+    """Divide the rows from ``first`` into blocks that fit into the cache."""
     size = max(64, BLOCK_BYTES // (8 * max(1, shape[1])))
-    return (slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size))
+    return (slice(start, min(start + size, shape[0])) for start in range(first, shape[0], size))
+
+
+def over_parts(work: Callable[[int, int], Any], shape: tuple[int, int], least: int) -> Any:
+    """Return the sum of ``work(start, stop)`` over fixed parts of at least ``least`` rows, with one BLAS thread each."""
+    n, d = shape
+    parts = min(PARTS, n // max(least, 1))
+    if n * d < THREADED or parts < 4:  # BLAS has its own threads
+        return work(0, n)
+    threads = blas_threads()
+    with one_blas_thread():
+        return tree_sum(map_blocks(work, n, -(-n // parts), threads))
 
 
 def collect(X, Y: np.ndarray, weights: np.ndarray | None, centered: bool) -> Moments:
@@ -43,18 +61,24 @@ def collect(X, Y: np.ndarray, weights: np.ndarray | None, centered: bool) -> Mom
     if centered:
         some = next(row_blocks((n, columns)))
         shift = np.concatenate([X[some].mean(axis=0, dtype=np.float64), Y[some].mean(axis=0)])
-    sums, products = np.zeros(columns), np.zeros((columns, columns))
-    buffer = np.empty((min(n, max(64, BLOCK_BYTES // (8 * columns))), columns))
-    for rows in row_blocks((n, columns)):
-        Z = buffer[: rows.stop - rows.start]
-        np.subtract(X[rows], shift[:d], out=Z[:, :d])
-        np.subtract(Y[rows], shift[d:], out=Z[:, d:])
-        if weights is not None:
-            sums += weights[rows] @ Z
-            Z *= np.sqrt(weights[rows])[:, None]
-        elif centered:
-            sums += Z.sum(axis=0)
-        products += Z.T @ Z
+
+    def part(start: int, stop: int) -> np.ndarray:
+        found = np.zeros((columns + 1, columns))  # products, and sums in the last row
+        buffer = np.empty((min(stop - start, max(64, BLOCK_BYTES // (8 * columns))), columns))
+        for rows in row_blocks((stop, columns), start):
+            Z = buffer[: rows.stop - rows.start]
+            np.subtract(X[rows], shift[:d], out=Z[:, :d])
+            np.subtract(Y[rows], shift[d:], out=Z[:, d:])
+            if weights is not None:
+                found[-1] += weights[rows] @ Z
+                Z *= np.sqrt(weights[rows])[:, None]
+            elif centered:
+                found[-1] += Z.sum(axis=0)
+            found[:-1] += Z.T @ Z
+        return found
+
+    *products, sums = over_parts(part, (n, columns), 8 * columns)
+    products = np.array(products)
     if centered:
         products -= np.outer(sums, sums) / total
         shift += sums / total
@@ -69,19 +93,26 @@ def _near_origin(X: np.ndarray) -> bool:
 
 def _collect_in_place(X: np.ndarray, Y: np.ndarray, centered: bool, total: float) -> Moments:
     """Collect the moments about zero, without copying rows, and center them at the end."""
-    d, y_shift = X.shape[1], Y.mean(axis=0) if centered else np.zeros(Y.shape[1])
-    gram, cross, sums = np.zeros((d, d)), np.zeros((d, Y.shape[1])), np.zeros(d)
-    squares = np.zeros(Y.shape[1])
-    for rows in row_blocks(X.shape):
-        Z, Yc = X[rows], Y[rows] - y_shift
-        gram += Z.T @ Z
-        cross += Z.T @ Yc
-        squares += (Yc * Yc).sum(axis=0)
-        if centered:
-            sums += np.ones(len(Z)) @ Z
+    (n, d), y_shift = X.shape, Y.mean(axis=0) if centered else np.zeros(Y.shape[1])
+
+    def part(start: int, stop: int) -> np.ndarray:
+        found = np.zeros(
+            (d + 1, d + Y.shape[1])
+        )  # products with the columns and targets; sums and squared targets in the last row
+        for rows in row_blocks((stop, d), start):
+            Z, Yc = X[rows], Y[rows] - y_shift
+            found[:d, :d] += Z.T @ Z
+            found[:d, d:] += Z.T @ Yc
+            found[d, d:] += (Yc * Yc).sum(axis=0)
+            if centered:
+                found[d, :d] += np.ones(len(Z)) @ Z
+        return found
+
+    found = over_parts(part, (n, d), 8 * d)
+    gram, sums = found[:d, :d], found[d, :d]
     mean = sums / total
     gram -= np.outer(sums, mean)
-    return Moments(total, mean, y_shift, gram, cross, squares)
+    return Moments(total, mean, y_shift, gram, found[:d, d:], found[d, d:])
 
 
 def _collect_sparse(X, Y, weights, centered: bool, total: float) -> Moments:
@@ -98,22 +129,31 @@ def _collect_sparse(X, Y, weights, centered: bool, total: float) -> Moments:
 
 def gradients(X, Y, weights, w: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return ``sum_i s_i (x_i - mean) r_i`` and the weighted squares of ``r = (y - mean) - (x - mean) w``, by target."""
-    gradient, squares = np.zeros((X.shape[1], Y.shape[1])), np.zeros(Y.shape[1])
     if sparse.issparse(X):
         r = Y - y_mean - centered_times(X, x_mean, w)
         sr = r if weights is None else weights[:, None] * r
         return np.asarray(X.T @ sr) - np.outer(x_mean, sr.sum(axis=0)), (r * sr).sum(axis=0)
     plain = X.dtype == np.float64 and X.flags.c_contiguous and _near_origin(X)
     level = y_mean - (x_mean @ w if plain else 0.0)
-    sums = np.zeros(Y.shape[1])
-    for rows in row_blocks(X.shape):
-        Z = X[rows] if plain else X[rows] - x_mean
-        r = Y[rows] - level - Z @ w
-        sr = r if weights is None else weights[rows][:, None] * r
-        gradient += Z.T @ sr
-        sums += sr.sum(axis=0)
-        squares += (r * sr).sum(axis=0)
-    return gradient - (np.outer(x_mean, sums) if plain else 0.0), squares
+
+    def part(start: int, stop: int) -> np.ndarray:
+        found, buffer = (
+            np.zeros((X.shape[1] + 2, Y.shape[1])),
+            None,
+        )  # the gradient, sums of residuals, and their squares
+        for rows in row_blocks((stop, X.shape[1]), start):
+            if not plain and (buffer is None or len(buffer) != rows.stop - rows.start):
+                buffer = np.empty((rows.stop - rows.start, X.shape[1]))  # allocating every block anew would take longer
+            Z = X[rows] if plain else np.subtract(X[rows], x_mean, out=buffer)
+            r = Y[rows] - level - Z @ w
+            sr = r if weights is None else weights[rows][:, None] * r
+            found[:-2] += Z.T @ sr
+            found[-2] += sr.sum(axis=0)
+            found[-1] += (r * sr).sum(axis=0)
+        return found
+
+    *gradient, sums, squares = over_parts(part, X.shape, 1024)
+    return np.array(gradient) - (np.outer(x_mean, sums) if plain else 0.0), squares
 
 
 def gram_of_rows(X, weights: np.ndarray | None, x_mean: np.ndarray) -> np.ndarray:
