@@ -9,13 +9,13 @@ A compiled function that another one calls is linked into its caller (:mod:`sure
 If the cache cannot be written or read (no permission, full disk, damaged file), functions are compiled again and the fit succeeds.
 """
 
+import os
 import pickle
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -82,17 +82,27 @@ def _link_parts(dispatcher: Any, part: Callable[[], Any]) -> None:
     dispatcher.get_overload = lambda types: part().get_overload(types)
 
 
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 #: Folders whose loops and terms compiled functions of any folder may call (a test compares this with the imports).
 SHARED = ("core", "losses", "penalties", "operators", "kernels", "problems", "solvers", "trees")
 
 
 @cache
 def _source_stamp(folder: str) -> str:
-    package = Path(__file__).parent.parent
-    files = {file for name in {*SHARED, folder} for file in (package / name).rglob("*.py")} | {*package.glob("*.py")}
-    stats = ((file, file.stat()) for file in sorted(files))
-    listing = [(str(file.relative_to(package)), stat.st_mtime_ns, stat.st_size) for file, stat in stats]
-    return sha256(repr(listing).encode()).hexdigest()
+    return sha256(repr([_sources(name) for name in sorted({"", *SHARED, folder})]).encode()).hexdigest()
+
+
+@cache
+def _sources(folder: str) -> list[tuple[str, int, int]]:
+    """Return paths, times and sizes of the sources in a folder ("": of the package itself), read once for all stamps."""
+    found = []
+    for place, folders, names in os.walk(os.path.join(PACKAGE, folder)):
+        for path in (os.path.join(place, name) for name in names if name.endswith(".py")):
+            stat = os.stat(path)
+            found.append((os.path.relpath(path, PACKAGE), stat.st_mtime_ns, stat.st_size))
+        if not folder:
+            folders.clear()
+    return sorted(found)
 
 
 def _stamp_with_sources(dispatcher: Any) -> None:
