@@ -46,6 +46,8 @@ def tree_problem(given: Given) -> dict[str, Any]:
 
 def _in_memory(given: Given, factors: list[float] | None) -> tuple[int, float]:
     """Return the number of rows of positive weight, and their total weight."""
+    if factors is None and given.weights is None:
+        return given.X.shape[0], float(given.X.shape[0])
     weights = np.ones(given.X.shape[0]) if given.weights is None else given.weights
     if factors is not None and given.y is not None:
         _, codes, n_classes = read_classes(np.asarray(given.y))

@@ -54,7 +54,9 @@ class TreeMixin:
     @property
     def is_categorical_(self) -> np.ndarray:
         """Whether each column is categorical."""
-        return np.isin(np.arange(self.n_features_in_), list(self.categories_))  # type: ignore[attr-defined]
+        found = np.zeros(self.n_features_in_, dtype=bool)  # type: ignore[attr-defined]
+        found[list(self.categories_)] = True  # type: ignore[attr-defined]
+        return found
 
     def apply(self, X, check_input=True) -> np.ndarray:
         """Return the node of each row: a leaf, or the inner node at which its category was not seen in training."""

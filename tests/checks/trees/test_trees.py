@@ -11,7 +11,8 @@ from tests.hard_data import hard_data
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor
 from surefit.checks.trees.cuts import Limits, Node, best_cuts
 from surefit.checks.trees.impurity import of_counts, prefix_distances, weighted_median
-from surefit.checks.trees.nodes import Rows
+from surefit.checks.trees.nodes import Rows, children_of
+from surefit.checks.trees.splits import grown, largest_shortfall
 from surefit.core.catalog import entry
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError, Invalidated
@@ -292,3 +293,26 @@ def test_one_pass_over_all_nodes_agrees_with_brute_force(criterion):
                 if 2 <= left.sum() <= len(mine) - 2 and not (cut == -np.inf and not first):
                     gains.append(worth(mine[left]) + worth(mine[~left]))
         assert best == pytest.approx(max(gains), rel=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_squared_errors_of_all_nodes_at_once_are_those_of_each_node(weighted):
+    Z, y = np.round(X, 1), X[:, 0] + RNG.normal(size=len(X)) + 1e3
+    w = 10.0 ** RNG.uniform(-3, 3, len(X)) if weighted else None
+    model = DecisionTreeRegressor(max_depth=5).fit(Z, y, sample_weight=w)
+    certificate, limits = model.certificate_, Limits(1, 0.0, None)
+    shape = grown(certificate, read(Z, y, w))
+    nodes = np.flatnonzero(shape.tree.kind != 0)
+    mine = [shape.of(node) for node in nodes]
+    rows = [Node(shape.sample, each, "squared_error") for each in mine]
+    best = best_cuts(rows, shape.sample.X[np.concatenate(mine)], [0, 1, 2], limits)
+    sides = [
+        [np.isin(own, shape.of(child)).nonzero()[0] for child in children_of(shape, node)]
+        for own, node in zip(mine, nodes, strict=True)
+    ]
+    low, high = np.array([node.gain(own) for node, own in zip(rows, sides, strict=True)]).T
+    doubts = np.array([node.doubt for node in rows])
+    worst, doubt = largest_shortfall(shape, nodes, certificate.problem, limits)
+    scale = 1e-12 * float(np.sum(shape.sample.w * (y - y.mean()) ** 2))
+    assert worst == pytest.approx((np.maximum(best - low, 0.0) + doubts).max(), rel=0.1, abs=scale)
+    assert doubt == pytest.approx((2 * (high - low) + 2 * doubts).max(), rel=0.1, abs=scale)

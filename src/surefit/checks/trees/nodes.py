@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from surefit.checks.judge import shared
 from surefit.checks.labels import class_products, label_codes, label_table, row_weights
@@ -18,6 +17,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError
 from surefit.core.jit import compiled
 from surefit.core.sample import Data
+from surefit.core.storage import is_sparse
 
 LEAF, THRESHOLD, SUBSET, MULTIWAY = 0, 1, 2, 3
 TROUBLES = {
@@ -41,6 +41,9 @@ class Nodes(NamedTuple):
     branches: np.ndarray
     value: np.ndarray
     n_codes: int
+
+
+NAMES = tuple(f"node_{name}_" for name in Nodes._fields[:-1])  # attributes of a model
 
 
 class Rows(NamedTuple):
@@ -132,8 +135,7 @@ def whole_weights(w: np.ndarray) -> bool:
 
 def certified_nodes(certificate: Certificate) -> Nodes:
     """Return the certified tree."""
-    arrays = {name: certificate.model[f"node_{name}_"] for name in Nodes._fields[:-1]}
-    return Nodes(**arrays, n_codes=int(certificate.problem["n_codes"]))
+    return Nodes(*(certificate.model[name] for name in NAMES), int(certificate.problem["n_codes"]))
 
 
 def whole_nodes(certificate: Certificate, witness: dict[str, np.ndarray]) -> Nodes:
@@ -158,7 +160,7 @@ def read_rows(certificate: Certificate, data: Data) -> Rows:
 
 def coded_rows(data: Data, categorical: list[int]) -> np.ndarray:
     """Return the rows as a dense table, with categories by rank."""
-    X = np.asarray(data.X.toarray() if sparse.issparse(data.X) else data.X, dtype=np.float64)
+    X = np.asarray(data.X.toarray() if is_sparse(data.X) else data.X, dtype=np.float64)
     if categorical:
         X = X.copy()
     for j in categorical:
@@ -175,8 +177,7 @@ def validated(tree: Nodes, d: int) -> tuple[Nodes, np.ndarray, list[np.ndarray] 
         raise CertificateError("The arrays of the tree must have one entry per node.")
     if not np.isfinite(tree.value).all() or not ((tree.kind >= LEAF) & (tree.kind <= MULTIWAY)).all():
         raise CertificateError("The tree has a node of unknown kind, or a value that is not a number.")
-    arrays = {name: np.ascontiguousarray(getattr(tree, name)) for name in Nodes._fields[:-1]}
-    tree = Nodes(**arrays, n_codes=tree.n_codes)
+    tree = Nodes(*map(np.ascontiguousarray, tree[:-1]), tree.n_codes)
     return tree, *parents(tree, d)
 
 

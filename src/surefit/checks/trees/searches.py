@@ -29,10 +29,18 @@ class Targets(NamedTuple):
 @compiled
 def prefix_worths(order: Any, targets: Any) -> tuple[Any, Any]:
     """Sum upper bounds of ``Worth.worth`` over the outputs for the first 1, 2, ... rows; forbidden sides get -inf."""
-    worth, weight = np.zeros(len(order)), np.empty(len(order))
+    worth, weight = np.empty(len(order)), np.empty(len(order))
+    _set_worths(order, targets, worth, weight)
+    return worth, weight
+
+
+@compiled
+def _set_worths(order: Any, targets: Any, worth: Any, weight: Any) -> None:
+    """Write the results of :func:`prefix_worths` to ``worth`` and ``weight``."""
+    for k in range(len(order)):
+        worth[k] = 0.0
     for o in range(len(targets.y)):
         _add_worths(order, targets.y[o], targets.n_classes[o], targets.mean[o], targets, worth, weight)
-    return worth, weight
 
 
 @compiled
@@ -87,6 +95,7 @@ def _best_threshold(table: Any, levels: Any, targets: Any, rows: Any, weight: An
     """Return the largest gain at one node; missing values may go to either side."""
     best, n, room = -math.inf, table.shape[1], 1.0 + 2.0 * targets.ratio
     order, forth, back = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    left, left_weight, right, right_weight = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for j in range(len(table)):
         known = _sort_known(table[j], order)
         for first in range(2 if known < n else 1):  # missing values last, then first
@@ -94,8 +103,8 @@ def _best_threshold(table: Any, levels: Any, targets: Any, rows: Any, weight: An
             for k in range(n):
                 forth[k] = order[(k + known) % n] if first else order[k]
                 back[n - 1 - k] = forth[k]
-            left, left_weight = prefix_worths(forth, targets)
-            right, right_weight = prefix_worths(back, targets)
+            _set_worths(forth, targets, left, left_weight)
+            _set_worths(back, targets, right, right_weight)
             for k in range(1, known + 1):
                 here = k + ahead
                 if here < rows or n - here < rows or n == here:

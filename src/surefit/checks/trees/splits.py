@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.judge import Proof, claim, refused, shared
-from surefit.checks.trees.cuts import Limits, Node, best_categories, best_cuts, columns_of, gains_of
+from surefit.checks.trees.cuts import Limits, Node, Worth, best_categories, best_cuts, columns_of, gains_of
 from surefit.checks.trees.impurity import Totals, counts_radius, of_counts, root_impurity, totals
 from surefit.checks.trees.nodes import (
     LEAF,
@@ -148,8 +148,11 @@ def largest_shortfall(shape: Routed, nodes: np.ndarray, problem: dict[str, Any],
         return worst, doubt
     categorical = set(problem["categorical"])
     columns = [j for j in range(sample.X.shape[1]) if j not in categorical]
-    if sample.n_classes and sample.y.ndim == 1 and (shape.tree.kind[nodes] == THRESHOLD).all() and not categorical:
-        return _largest_of_classes(shape, nodes, problem["criterion"], limits)
+    if sample.y.ndim == 1 and not categorical and (shape.tree.kind[nodes] == THRESHOLD).all():
+        if sample.n_classes:
+            return _largest_of_classes(shape, nodes, problem["criterion"], limits)
+        if problem["criterion"] == "squared_error":
+            return _largest_of_squares(shape, nodes, limits)
     mine = [shape.of(node) for node in nodes.tolist()]
     rows = [Node(sample, each, problem["criterion"], whole) for each in mine]
     best = best_cuts(rows, sample.X[np.concatenate(mine)], columns, limits)
@@ -172,28 +175,69 @@ def _sides(shape: Routed, node: int) -> list[slice]:
     return [slice(shape.first[child] - start, shape.last[child] - start) for child in children]
 
 
-def _largest_of_classes(shape: Routed, nodes: np.ndarray, criterion: str, limits: Limits) -> tuple[float, float]:
-    """Return the same for thresholds and one target with classes, for all nodes at once."""
-    sample, sizes, m = shape.sample, shape.size[nodes], len(nodes)
-    classes: int = sample.n_classes
+class _Listed(NamedTuple):
+    """Rows of several nodes in turn."""
+
+    starts: np.ndarray  # of the rows of each node, and the end
+    index: np.ndarray  # of the node of each row
+    mine: np.ndarray  # the rows
+    side: np.ndarray  # twice the index, plus one on the right
+
+
+def _listed(shape: Routed, nodes: np.ndarray) -> _Listed:
+    sizes = shape.size[nodes]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    index = np.repeat(np.arange(m), sizes)
+    index = np.repeat(np.arange(len(nodes)), sizes)
     place = np.arange(starts[-1]) + (shape.first[nodes] - starts[:-1])[index]
-    mine = shape.rows[place]
-    w, y = sample.w[mine], sample.y[mine]
-    parts, whole = np.split(w, starts[1:-1]), shape.whole
-    radii = [counts_radius(whole or whole_weights(part), classes, len(part)) for part in parts]
-    doubts = 3 * np.array(radii) * np.array([part.sum() for part in parts])
-    targets = Targets(y[None].astype(np.float64), w, np.array([classes]), CODES.index(criterion), 0.0, np.zeros((m, 1)))
-    table, levels = columns_of(sample.X[mine], range(sample.X.shape[1]), limits)
-    best = best_thresholds(
-        table, levels, starts, targets, gamma(2 * sizes + 8), max(limits.rows, 1), float(limits.weight)
-    )
     right = shape.tree.right[nodes][index]
     side = 2 * index + ((place >= shape.first[right]) & (place < shape.last[right]))
+    return _Listed(starts, index, shape.rows[place], side)
+
+
+def _largest_of_classes(shape: Routed, nodes: np.ndarray, criterion: str, limits: Limits) -> tuple[float, float]:
+    """Return the same for thresholds and one target with classes, for all nodes at once."""
+    sample, m, (starts, _, mine, side) = shape.sample, len(nodes), _listed(shape, nodes)
+    classes: int = sample.n_classes
+    w, y = sample.w[mine], sample.y[mine]
+    doubts = 3 * _radii(w, starts, classes, shape.whole) * np.add.reduceat(w, starts[:-1])
+    targets = Targets(y[None].astype(np.float64), w, np.array([classes]), CODES.index(criterion), 0.0, np.zeros((m, 1)))
+    best = _best(sample.X[mine], starts, targets, gamma(2 * np.diff(starts) + 8), limits)
     counts = np.bincount(side * classes + y, weights=w, minlength=2 * classes * m).reshape(-1, classes).T
     own = -of_counts(counts, criterion).reshape(m, 2).sum(axis=1)
     return float((np.maximum(best - own, 0.0) + doubts).max()), float((2 * doubts).max())
+
+
+def _largest_of_squares(shape: Routed, nodes: np.ndarray, limits: Limits) -> tuple[float, float]:
+    """Return the same for thresholds and squared errors of one target, for all nodes at once."""
+    sample, m, (starts, index, mine, side) = shape.sample, len(nodes), _listed(shape, nodes)
+    w, y, first, ratio = sample.w[mine], sample.y[mine], starts[:-1], gamma(2 * np.diff(starts) + 8)
+    total, base = np.add.reduceat(w, first), y[starts[:-1]]
+    y = y - (np.add.reduceat(w * (y - base[index]), first) / total + base)[index]
+    sums = np.array([w, w * y, w * np.abs(y)])
+    _, left_over, size = np.add.reduceat(sums, first, axis=1)
+    # The constant S^2 / W of a centered node is at most gamma^2 times its sum of squares.
+    doubts = 4 * (left_over**2 + (ratio * size) ** 2) / total
+    targets = Targets(y[None], w, np.array([0]), CODES.index("squared_error"), 0.0, np.zeros((m, 1)))
+    best = _best(sample.X[mine], starts, targets, ratio, limits)
+    sides = np.array([np.bincount(side, weights=line, minlength=2 * m) for line in sums])
+    worth = Worth()
+    worth.criterion, worth.classes, worth.ratio = "squared_error", 0, np.repeat(ratio, 2)
+    low, high = (worth.worth(sides, sign).reshape(m, 2).sum(axis=1) for sign in (-1, 1))
+    return float((np.maximum(best - low, 0.0) + doubts).max()), float((2 * (high - low) + 2 * doubts).max())
+
+
+def _best(X: np.ndarray, starts: np.ndarray, targets: Targets, ratios: np.ndarray, limits: Limits) -> np.ndarray:
+    """Return the largest gain of a threshold on any column at each node."""
+    table, levels = columns_of(X, range(X.shape[1]), limits)
+    return best_thresholds(table, levels, starts, targets, ratios, max(limits.rows, 1), float(limits.weight))
+
+
+def _radii(w: np.ndarray, starts: np.ndarray, classes: int, whole: bool) -> Any:
+    """Return the bounds of ``counts_radius`` for all nodes; one for all if sums of all weights are exact."""
+    if whole:
+        return counts_radius(True, classes, 0)
+    parts = np.split(w, starts[1:-1])
+    return np.array([counts_radius(whole_weights(part), classes, len(part)) for part in parts])
 
 
 def _edges(certificate: Certificate, claim: Claim, d: int) -> list[np.ndarray] | None:
