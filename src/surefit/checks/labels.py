@@ -16,7 +16,7 @@ from surefit.core.sample import Data
 def label_codes(certificate: Certificate, data: Data) -> tuple[np.ndarray, int]:
     """Return the index of each label and the number of classes; ``classes_`` must be the sorted labels."""
     classes = certificate.model.get("classes_")
-    codes = None if classes is None else _ranks(np.asarray(classes), data.target)
+    codes = None if classes is None else ranks(np.asarray(classes), data.target)
     if codes is None:
         labels, codes = np.unique(data.target, return_inverse=True)
         if classes is not None:
@@ -38,19 +38,20 @@ def label_table(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.nd
             f"{certificate.estimator}: class_values_ must have as many labels as class_counts_ says."
         )
     lists = np.split(values, np.cumsum(counts)[:-1])
-    ranks = (_ranks(known, column) for known, column in zip(lists, y.T, strict=True))
+    ranks = (ranks(known, column) for known, column in zip(lists, y.T, strict=True))
     columns = [column for column in ranks if column is not None]
     if len(columns) < len(lists):
         raise CertificateError(f"{certificate.estimator}: the classes must be the sorted labels of each column of y.")
     return np.column_stack(columns).astype(np.int64), counts
 
 
-def _ranks(classes: np.ndarray, y: np.ndarray) -> np.ndarray | None:
+def ranks(classes: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     """Return the index of each label in ``classes``, or None if these are not the sorted labels that occur."""
     if classes.ndim != 1 or not len(classes) or not np.all(classes[1:] > classes[:-1]):
         return None
-    codes = np.minimum(np.searchsorted(classes, y.ravel()), len(classes) - 1)
-    same = np.all(classes[codes] == y.ravel()) and np.all(np.bincount(codes, minlength=len(classes)) > 0)
+    y = y.ravel()
+    codes = np.minimum(classes.searchsorted(y), len(classes) - 1)
+    same = (classes[codes] == y).all() and np.bincount(codes, minlength=len(classes)).all()
     return codes if same else None
 
 

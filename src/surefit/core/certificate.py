@@ -143,6 +143,13 @@ class Certificate:
         """Format in which :meth:`to_json` writes this certificate; ``version`` is the version of surefit that issued it."""
         return encoding.SCHEMA_NAME
 
+    def digest_of(self, name: str) -> str | None:
+        """Return the digest of one fitted attribute in ``state``, or None if it has none."""
+        late = self.__dict__.get("_late")
+        if late is None or "state" in late.__dict__ or name not in late.marks:
+            return self.state.get(name)
+        return digests_of_marks({name: late.marks[name]})[name]
+
     # --- checking -----------------------------------------------------------------------------------------------------
 
     def verify(self, X: Any, y: Any = None, sample_weight: Any = None, model: Any = None, *, offset: Any = None) -> Any:

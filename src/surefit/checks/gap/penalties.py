@@ -125,13 +125,17 @@ class Penalty:
 
 def penalty_of(problem: dict[str, Any], n_features: int, factors: np.ndarray | None = None) -> Penalty:
     """Return the checker's penalty for a problem with ``l1`` and ``l2`` and optional factors per column."""
-    f = np.ones(n_features) if factors is None else np.asarray(factors, dtype=np.float64)
+    positive, radius = bool(problem.get("positive", False)), problem.get("radius")
+    if factors is None:
+        l1, l2 = (np.full(n_features, float(problem[name])) for name in ("l1", "l2"))
+        return Penalty(l1, l2, positive, None, radius)
+    f = np.asarray(factors, dtype=np.float64)
     if f.shape != (n_features,) or np.isnan(f).any() or np.any(f < 0):
         raise ValueError(f"penalty factors must be {n_features} numbers >= 0")
     excluded = np.isinf(f)
     finite = np.where(excluded, 0.0, f)
     l1 = np.where(excluded, np.inf, finite * float(problem["l1"]))
-    return Penalty(l1, finite * float(problem["l2"]), bool(problem.get("positive", False)), None, problem.get("radius"))
+    return Penalty(l1, finite * float(problem["l2"]), positive, None, radius)
 
 
 @compiled

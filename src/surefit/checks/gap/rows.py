@@ -226,23 +226,34 @@ def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tup
     return _loss_sums(loss, y, c, z, z_rad, z_slip) if found is None else (found[1], found[2])
 
 
-def exact_losses(loss: Any, y: Any, c: Any, z: Any) -> tuple[Any, Any]:
-    """Return the sum of the losses at exact scores, plain and rounded up."""
-    own, zero = getattr(loss, "rates", None), np.zeros(len(y))
-    found = None if own is None else exponentials.loss_sums(own, y, c, z, zero, zero)
-    found = logistic.loss_sums(y, c, z, zero, zero) if isinstance(loss, Logistic) else found
-    plain, upper, _ = _row_sums(loss, y, c, z, zero, zero, zero, zero, zero) if found is None else found
-    return plain, upper
-
-
 def constant_sums(loss: Any, y: Any, c: Any, z: Any, size: float) -> tuple[Any, Any, Any]:
     """Return the losses at exact scores, plain and rounded up, and the terms of their derivatives if scores change by ``size``."""
-    own, zero = getattr(loss, "rates", None), np.zeros(len(y))
+    own = getattr(loss, "rates", None)
     found = None if own is None else exponentials.constant_sums(own, y, c, z, size)
     if found is not None:
         return found
-    g = slopes(loss, y, z, 0.0)[0]
-    return *exact_losses(loss, y, c, z), row_sums(loss, y, c, z, zero, g, zero, zero + size, zero)[2]
+    if not isinstance(loss, Logistic):
+        return _constant_sums(loss, y, c, z, size)
+    zero = np.zeros(len(y))
+    plain, upper, _ = logistic.loss_sums(y, c, z, zero, zero)
+    return plain, upper, row_sums(loss, y, c, z, zero, slopes(loss, y, z, 0.0)[0], zero, zero + size, zero)[2]
+
+
+@compiled
+def _constant_sums(loss: Any, y: Any, c: Any, z: Any, size: Any) -> tuple[Any, Any, Any]:
+    plain, upper, other = 0.0, 0.0, 0.0
+    for start in range(0, len(y), SUM_BLOCK):
+        a, b, d = 0.0, 0.0, 0.0
+        for i in range(start, min(start + SUM_BLOCK, len(y))):
+            if c[i] > 0.0:
+                low, high = domain(loss, y[i])
+                g = min(max(slope(loss, y[i], z[i], 0.0), low), high)
+                terms = _row(loss, y[i], z[i], 0.0, 0.0, 0.0, 0.0, 0.0)
+                a, b = a + c[i] * terms[0], b + c[i] * terms[1]
+                d += c[i] * _row(loss, y[i], z[i], 0.0, g, 0.0, size, 0.0)[2]
+        plain, upper, other = plain + a, upper + b, other + d
+    up = 1.0 + 2.0 * (SUM_BLOCK + len(y) // SUM_BLOCK + 4) * UNIT
+    return plain, upper * up, other * up
 
 
 @compiled

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit.checks.judge import shared
+from surefit.checks.labels import ranks
 from surefit.core.certificate import Certificate
 from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
@@ -17,9 +18,14 @@ from surefit.problems.labels import names_of
 @shared
 def class_codes(certificate: Certificate, data: Data) -> np.ndarray:
     """Return the index of each label among the sorted classes, which must be those of the model."""
-    classes, codes = np.unique(data.target, return_inverse=True)
-    own = getattr(certificate.subject, "classes_", None)
-    if names_of(classes) != certificate.problem["classes"] or (own is not None and not np.array_equal(own, classes)):
+    own, classes, y = getattr(certificate.subject, "classes_", None), certificate.problem["classes"], data.target
+    if y.dtype.kind == "f":
+        classes = np.asarray(classes)
+        codes = ranks(classes, y) if classes.dtype.kind == "f" else None
+    else:
+        labels, found = np.unique(y, return_inverse=True)
+        codes, classes = found if names_of(labels) == classes else None, labels
+    if codes is None or (own is not None and not np.array_equal(own, classes)):
         raise CertificateError(f"{certificate.estimator}: classes_ are not the sorted labels of y.")
     return codes
 

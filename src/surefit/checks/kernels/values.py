@@ -217,6 +217,8 @@ def _(kernel: k.Polynomial, pairs: Any) -> Any:
 
 @enclose.register
 def _(kernel: k.RBF, pairs: Any) -> Any:
+    if pairs.same:  # the distances are zero
+        return ball(np.ones(pairs.shape))
     if kernel.gamma is None:
         half = balls.scale(pairs.square_distances(kernel.lengths), 0.5)
     else:

@@ -76,12 +76,13 @@ def _columns(certificate: Certificate, data: Data) -> Columns:
     n, d = X.shape
     targets, weights = targets_of(certificate, data)
     W = _finite(certificate.model["coef_"]).reshape(-1, d)
-    b = np.broadcast_to(_finite(certificate.model["intercept_"]).ravel(), (len(W),))
+    b = _finite(certificate.model["intercept_"]).ravel()
+    b = b if len(b) == len(W) else np.broadcast_to(b, (len(W),))
     if len(W) != len(targets):
         raise ValueError(f"{len(targets)} targets need {len(targets)} rows of coefficients; there are {len(W)}")
     c = weights * problem["strength"]
     free = bool(problem["fit_intercept"])
-    if not free and np.any(b):
+    if not free and b.any():
         raise ValueError("the model has an intercept, but its problem has none")
     own = problem["penalty"]
     factors = own["factors"]
@@ -169,7 +170,7 @@ def _duals(certificate: Certificate, n: int, columns: int) -> list[Dual]:
 
 def _finite(array: Any) -> np.ndarray:
     array = np.asarray(array, dtype=np.float64)
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise ValueError("a coefficient is not a finite number")
     return array
 
@@ -204,7 +205,7 @@ def null_objective(columns: Columns) -> tuple[float, ...]:
 
 def _merged(y: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels merged into two rows with the total weights, which have the same loss without coefficients."""
-    if abs(y[0]) != 1.0 or not np.all(np.abs(y) == 1.0):
+    if abs(y[0]) != 1.0 or not (np.abs(y) == 1.0).all():
         return y, c
     up, down = row_loops.side_sums(c * y)
     return np.array([-1.0, 1.0]), np.array([-down, up])

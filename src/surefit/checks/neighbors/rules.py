@@ -53,10 +53,10 @@ def rows(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         wanted["_codes"] = label_table(certificate, data)[0][present]
     elif data.y is not None:
         wanted["_targets"] = np.asarray(data.target, dtype=np.float64)[present]
-    stored = certificate.state  # compared with the model, if there is one
-    if not stored and certificate.subject is not None:
+    stored = {name: certificate.digest_of(name) for name in wanted}  # compared with the model, if there is one
+    if not any(stored.values()) and certificate.subject is not None:
         stored = {name: digest(getattr(certificate.subject, name)) for name in wanted}
-    other = sum(stored.get(name) != digest(value) for name, value in wanted.items())
+    other = sum(stored[name] != digest(value) for name, value in wanted.items())
     other += not np.array_equal(certificate.model["n_samples_fit_"], len(present))
     return Proof(float(other), "exact", "compared by digests.", {"rows": len(present)}, limit=0.0)
 
