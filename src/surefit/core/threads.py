@@ -30,6 +30,11 @@ def count_threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
 
 
+def threads_to_check(n_jobs: Any) -> int:
+    """Return the number of threads for a checker, at most one per core, from the ``n_jobs`` in a certificate, which may be anything."""
+    return min(count_threads(n_jobs), cores()) if isinstance(n_jobs, int) and n_jobs != 0 else 1
+
+
 def blocks(n: int, size: int) -> list[tuple[int, int]]:
     """Divide ``range(n)`` into consecutive (start, stop) pairs of length at most ``size``.
 

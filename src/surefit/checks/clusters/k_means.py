@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from surefit.checks.clusters.bounds import lower_bound
-from surefit.checks.clusters.partition import best_move, partition_of
+from surefit.checks.clusters.moves import best_move
+from surefit.checks.clusters.partition import partition_of
 from surefit.checks.enclosure import gamma
 from surefit.checks.judge import AtLeast, AtMost, Proof, claim
 from surefit.core.certificate import Certificate

@@ -3,13 +3,14 @@ r"""Proved quantities of centers and labels: inertia, nearest centers, means, an
 :math:`\sum_j (x_{ij} - c_j)^2` has a relative error of at most :math:`\gamma_{d+4}`. Distances to the other centers are
 first computed from inner products with a rounding radius; for undecided rows they are then computed directly (theory:
 ``k-means``). One pass over the rows, in memory or in partitions, computes the sums of the clusters and compares the
-distances. A second one, for the claim about single moves, needs the means of the clusters.
+distances. The claim about single moves (:mod:`~surefit.checks.clusters.moves`) needs the means of the clusters.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +20,12 @@ from surefit.checks.enclosure import UNIT, Bound, gamma
 from surefit.checks.judge import shared
 from surefit.core.certificate import Certificate
 from surefit.core.jit import compiled
-from surefit.core.partitioned import Part, over_rows
+from surefit.core.partitioned import Part, PartitionedRows
 from surefit.core.sample import Data
+from surefit.core.threads import map_blocks, one_blas_thread, threads_to_check
+
+#: Rows per block for threads.
+BLOCK = 2**14
 
 
 class _Sums(NamedTuple):
@@ -34,6 +39,9 @@ class _Sums(NamedTuple):
     holder: np.ndarray  # (k,) its index, -1 for an empty cluster
     others: np.ndarray  # (2, k) weight of the other rows, and the rounding errors of this sum
     nearest: np.ndarray  # (2,) value and rounding of the bound on how much nearer another center is
+    near: (
+        np.ndarray
+    )  # (n, 3) squared distance from the own center, least one from the others, and its radius; may be empty
     levels: int = 0  # number of times that partitions were joined
 
     @property
@@ -54,16 +62,19 @@ class Partition(NamedTuple):
     nearest: Bound  # largest squared distance by which another center is nearer
     sums: _Sums
     moved: np.ndarray  # (k,) largest distances of the means from the centers
+    near: np.ndarray  # for each row: see _Sums; without rows on partitions, or if no labels are stored
 
 
 @shared
 def partition_of(certificate: Certificate, data: Data) -> Partition:
     """Return the proved quantities for the stored labels, or for the nearest centers if no labels are stored."""
-    centers, labels = _stored(certificate, data)
+    centers, labels = stored(certificate, data)
     (_, d), n = centers.shape, data.X.shape[0]
-    sums = over_rows(data.X, data.weights, _sums, centers, combine=_joined, sliced=labels)
+    kept = bool(labels) and not isinstance(data.X, PartitionedRows)
+    near = np.empty((n if kept else 0, 3))
+    sums = _over_blocks(certificate, data, centers, (*labels, near) if kept else labels)
     # Number of successive additions, for any division of the rows.
-    depth = min(rows_at_once(d), n) + -(-n // rows_at_once(d)) + sums.levels
+    depth = min(_step(d), n) + -(-n // _step(d)) + sums.levels
     few = 8 + math.ceil(n * n * UNIT)  # units of rounding of a sum of n terms with a sum of its rounding errors
     filled = np.where(sums.sizes > 0, sums.sizes, 1.0)[:, None]
     off = sums.off / filled
@@ -80,21 +91,29 @@ def partition_of(certificate: Certificate, data: Data) -> Partition:
         Bound(*sums.nearest.tolist()),
         sums,
         moved,
+        near,
     )
 
 
-@shared
-def best_move(certificate: Certificate, data: Data) -> Bound:
-    """Return the largest decrease of the inertia by the move of one row."""
-    (centers, labels), found = _stored(certificate, data), partition_of(certificate, data)
-    if len(centers) == 1:
-        return Bound(0.0, 0.0)
-    sums = found.sums
-    known = centers, sums.sizes, sums.holder, sums.others[0] + sums.others[1], found.moved
-    return over_rows(data.X, data.weights, _moves, *known, combine=_larger, sliced=labels)
+def _over_blocks(certificate: Certificate, data: Data, centers: np.ndarray, sliced: tuple[np.ndarray, ...]) -> _Sums:
+    """Return the sums over all rows; those of rows in memory are divided into fixed blocks for the threads of the fit."""
+    if isinstance(data.X, PartitionedRows):
+        return data.X.map_reduce(_sums, centers, combine=_joined, sliced=sliced)
+    X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
+
+    def work(start: int, stop: int) -> _Sums:
+        weights = None if data.weights is None else data.weights[start:stop]
+        part = Part(X[start:stop], None, weights, start, "the rows")
+        return _sums(part, centers, *(array[start:stop] for array in sliced))
+
+    with one_blas_thread():
+        level = map_blocks(work, X.shape[0], BLOCK, threads_to_check(certificate.params.get("n_jobs")))
+    while len(level) > 1:
+        level = [reduce(_joined, level[i : i + 2]) for i in range(0, len(level), 2)]
+    return level[0]
 
 
-def _stored(certificate: Certificate, data: Data) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+def stored(certificate: Certificate, data: Data) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return the centers, and a tuple of the labels, which is empty if no labels are stored."""
     centers = np.ascontiguousarray(certificate.model["cluster_centers_"], dtype=np.float64)
     fits = centers.ndim == 2 and centers.shape[1] == data.X.shape[1] and bool(np.isfinite(centers).all())
@@ -109,23 +128,24 @@ def _stored(certificate: Certificate, data: Data) -> tuple[np.ndarray, tuple[np.
     return centers, labels
 
 
-def _sums(part: Part, centers: np.ndarray, labels: np.ndarray | None = None) -> _Sums:
+def _sums(part: Part, centers: np.ndarray, labels: np.ndarray | None = None, near: np.ndarray | None = None) -> _Sums:
     k, d = centers.shape
     weights, largest = weights_of(part), 0.0
-    pair, table, vector = np.zeros(2), np.zeros((k, d)), np.zeros(k)
-    found = _Sums(pair, table, table.copy(), 0.0, vector, np.full(k, -1), np.zeros((2, k)), pair.copy())
-    for piece, X, own in _pieces(part, centers, labels):
-        others, radius = _distances(X, centers)
-        _add_rows(X, weights[piece], own, part.start + piece.start, centers, others, radius, gamma(d + 6), found)
+    pair, table, vector, none = np.zeros(2), np.zeros((k, d)), np.zeros(k), np.empty((0, 3))
+    found = _Sums(pair, table, table.copy(), 0.0, vector, np.full(k, -1), np.zeros((2, k)), pair.copy(), none)
+    for piece, X, own in pieces(part, centers, labels):
+        others, about = _differences(X, centers)
+        kept = found._replace(near=none if near is None else near[piece])
+        _add_rows(X, weights[piece], own, part.start + piece.start, centers, others, about, gamma(d + 6), kept)
         largest = max(largest, float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
     return found._replace(largest=largest)
 
 
 @compiled
 def _add_rows(
-    X: Any, weights: Any, own: Any, start: Any, centers: Any, table: Any, radius: Any, unit: Any, sums: Any
+    X: Any, weights: Any, own: Any, start: Any, centers: Any, table: Any, about: Any, unit: Any, sums: Any
 ) -> None:
-    """Add rows to the sums, and compare the distances from their centers with those in ``table``, known up to ``radius``.
+    """Add rows to the sums, and compare the distances from their centers with those from :func:`_differences`.
 
     Distances are computed directly unless all other centers are farther by three radii, so that every order of
     summation leads to the same decision. The weight of the heaviest row of a cluster is kept apart, because differences
@@ -149,7 +169,10 @@ def _add_rows(
         for c in range(k):
             if c != a and table[i, c] < least:
                 least = table[i, c]
-        if k > 1 and not distance <= least - 3 * radius[i]:
+        least += about[0, i]
+        if len(sums.near):
+            sums.near[i, 0], sums.near[i, 1], sums.near[i, 2] = distance, least, about[1, i]
+        if k > 1 and not distance <= least - 3 * about[1, i]:
             least = _least_distance(X[i], centers, a)
             rounding = 2 * unit * (distance + least)
             sums.nearest[0] = max(sums.nearest[0], distance - least + rounding)
@@ -193,15 +216,21 @@ def _joined(a: _Sums, b: _Sums) -> _Sums:
         np.where(first, a.holder, b.holder),
         a.others + b.others + np.where(first, [b.heaviest, 0 * b.heaviest], [a.heaviest, 0 * a.heaviest]),
         np.maximum(a.nearest, b.nearest),
+        a.near,
         max(a.levels, b.levels) + 1,
     )
 
 
-def _pieces(
+def _step(d: int) -> int:
+    """Return the number of rows per piece, whose table of distances stays in the cache."""
+    return min(1024, rows_at_once(d))
+
+
+def pieces(
     part: Part, centers: np.ndarray, labels: np.ndarray | None
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield blocks of rows with their labels; without labels, each row belongs to its nearest center."""
-    n, rows = part.X.shape[0], rows_at_once(centers.shape[1])
+    n, rows = part.X.shape[0], _step(centers.shape[1])
     for start in range(0, n, rows):
         piece = slice(start, min(start + rows, n))
         X = np.ascontiguousarray(dense(part.X[piece]))
@@ -210,7 +239,7 @@ def _pieces(
 
 def _nearest(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Return the nearest centers; close calls are decided by direct distances, and ties go to the lowest index."""
-    table, radius = _distances(X, centers)
+    table, radius = distances(X, centers)
     labels = np.argmin(table, axis=1)
     best = table[np.arange(len(X)), labels]
     table[np.arange(len(X)), labels] = np.inf
@@ -242,48 +271,18 @@ def _scatter(inertia: float, sizes: np.ndarray, centers: np.ndarray, off: np.nda
     return max(within, 0.0) + math.fsum(sizes[used] * np.sum(away**2, axis=1))
 
 
-def _moves(part: Part, centers: Any, sizes: Any, holder: Any, others: Any, moved: Any, labels: Any = None) -> Bound:
-    """Bound the gain of moving a row to another cluster."""
-    weights, move = weights_of(part), Bound(0.0, 0.0)
-    for piece, X, own in _pieces(part, centers, labels):
-        difference = X - centers[own]
-        distances = np.einsum("ij,ij->i", difference, difference)
-        table, radius = _distances(X, centers)
-        table[np.arange(len(X)), own] = np.inf
-        rest = sizes[own] - weights[piece]
-        heavy = holder[own] == part.start + np.arange(piece.start, piece.stop)
-        rest[heavy] = others[own[heavy]]
-        move = _larger(move, _gains(weights[piece], own, rest, sizes, distances, table, radius, moved))
-    return move
-
-
-def _larger(one: Bound, other: Bound) -> Bound:
-    return Bound(max(one.value, other.value), max(one.spread, other.spread))
-
-
-def _distances(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def distances(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return squared distances of all rows to all centers by inner products, and one radius per row."""
-    shift = centers.mean(axis=0)
-    Y, Z = X - shift, centers - shift
-    lengths = np.einsum("ij,ij->i", Y, Y)
-    squares = np.einsum("kj,kj->k", Z, Z)
-    table = Y @ np.ascontiguousarray(-2.0 * Z.T)
-    table += squares
+    table, (lengths, radius) = _differences(X, centers)
     table += lengths[:, None]
-    return table, gamma(X.shape[1] + 16) * 2 * (np.sqrt(lengths) + math.sqrt(squares.max())) ** 2
+    return table, radius
 
 
-def _gains(w: Any, own: Any, rest: Any, sizes: Any, distance: Any, table: Any, radius: Any, moved: Any) -> Bound:
-    """Bound the decrease of the inertia by Hartigan moves; ``moved`` bounds the distances of means from centers."""
-    can = (rest > 0) & (w > 0)
-    if not can.any():
-        return Bound(0.0, 0.0)
-    w, own, rest, distance, table, radius = w[can], own[can], rest[can], distance[can], table[can], radius[can]
-    far = (np.sqrt(distance) + moved[own]) ** 2
-    near = np.maximum(np.sqrt(np.maximum(table - radius[:, None], 0.0)) - moved, 0.0) ** 2
-    cost = np.min(sizes / (sizes + w[:, None]) * near, axis=1)
-    leaving = w * (w / rest + 1.0) * far
-    rounding = gamma(64) * (leaving + w * cost) + 2 * w * radius
-    gain = leaving - w * cost + rounding
-    worst = int(np.argmax(gain))
-    return Bound(max(float(gain[worst]), 0.0), float(np.max(rounding[gain > -2 * rounding], initial=0.0)))
+def _differences(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return squared distances to the centers minus that to their mean; and, for each row, the latter and a radius."""
+    shift, d = centers.mean(axis=0), X.shape[1]
+    Y, Z = np.ones((len(X), d + 1)), centers - shift
+    np.subtract(X, shift, out=Y[:, :d])
+    lengths, squares = np.einsum("ij,ij->i", Y[:, :d], Y[:, :d]), np.einsum("kj,kj->k", Z, Z)
+    radius = gamma(d + 16) * 2 * (np.sqrt(lengths) + math.sqrt(squares.max())) ** 2
+    return Y @ np.vstack([-2.0 * Z.T, squares]), np.stack([lengths, radius])

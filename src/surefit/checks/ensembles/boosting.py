@@ -32,10 +32,9 @@ from surefit.checks.labels import label_codes
 from surefit.core.catalog import Entry, register
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
-from surefit.core.guards.machine import cores
 from surefit.core.partitioned import Part, PartitionedRows, count_parts
 from surefit.core.sample import Data
-from surefit.core.threads import count_threads
+from surefit.core.threads import threads_to_check
 
 #: Rounds whose leaves are recomputed: all of a few rounds, otherwise this share of them.
 FEW, SHARE = 8, 0.1
@@ -118,8 +117,7 @@ def _setting(certificate: Certificate, data: Data) -> Setting:
     starts = np.cumsum([0, *(len(tree.feature) for tree in trees)])
     rest = BoostedTree(*(part[starts[checked] :] for part in whole))
     starts = starts[checked:] - starts[checked]
-    jobs = certificate.params.get("n_jobs")
-    threads = min(count_threads(jobs), cores()) if isinstance(jobs, int) and jobs != 0 else 1
+    threads = threads_to_check(certificate.params.get("n_jobs"))
     first, bins = tuple(trees[:checked]), _bins(certificate)
     return Setting(
         problem,
