@@ -134,6 +134,9 @@ def test_both_proofs_agree_near_the_optimum(name, intercept, layout, monkeypatch
             other = prove(operator_of(X), loss, penalty, point)
         assert near is not None and near.value > 0
         np.testing.assert_allclose(near.value, other.value, rtol=1e-3)
+        for one, two in ((near, other), (other, near)):  # each implies what the other one states
+            assert one.value <= two.value + 2.5 * two.spread
+            assert one.objective <= two.objective + 2.5 * two.objective_spread
         np.testing.assert_allclose(near.objective, other.objective, rtol=1e-11)
         np.testing.assert_allclose(near.correlations, other.correlations, rtol=1e-3, atol=1e-6)
         if name == "logistic":
@@ -176,7 +179,7 @@ def test_memory_is_a_fraction_of_the_rows():
     rng = np.random.default_rng(0)
     X, w = rng.standard_normal((n, d)), np.full(d, 0.1)
     y = np.where(rng.random(n) < 1 / (1 + np.exp(-X @ w)), 1.0, -1.0)
-    point, penalty = Point(y, np.ones(n), w, 0.0, True), Penalty(np.zeros(d), np.ones(d))
+    point, penalty = Point(y, np.ones(n), w, 0.0, False), Penalty(np.zeros(d), np.full(d, 1e6))
     prove(Dense(X[:2000]), loss_of(LOSSES["logistic"]), penalty, point._replace(y=y[:2000], c=point.c[:2000]))
     tracemalloc.start()
     found = prove(Dense(X), loss_of(LOSSES["logistic"]), penalty, point)

@@ -15,6 +15,7 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.gap import rows as loops
+from surefit.checks.gap import smooth
 from surefit.checks.gap.equalities import Frame, frame_of, orthogonal
 from surefit.checks.gap.losses import has_kinks
 from surefit.checks.gap.operators import TINY
@@ -120,7 +121,9 @@ def _bounded(
     plain, upper, other, loss, elsewhere = rows.map_reduce(row_sums, column, how, shrink, sliced=sliced).tolist()
     up = 1 + 2 * depth * UNIT
     found = joined(penalty, column.w, exact, shrink, v, radii, (plain, upper * up, other * up))
-    found = with_objective(penalty, column.w, rows.shape[0], (loss * up, elsewhere * up), found)
+    found = with_objective(
+        penalty, column.w, rows.shape[0], (loss * up, elsewhere * up), found, smooth.proves(column.loss)
+    )
     return Proved(found._replace(met=bool(np.all((exact & penalty.free) | penalty.excluded))), how, shrink, norms)
 
 

@@ -49,6 +49,7 @@ class Totals(NamedTuple):
     loss_size: float  # the rounding error of the losses is a multiple of it
     size_squares: float  # of (c g)^2
     curve_squares: float  # of (c h)^2
+    cube: float  # of c |g|^3 / h^2
     steepest: float  # largest |g| / h
     farthest: float  # largest |z|
     lightest: float  # smallest positive weight
@@ -66,7 +67,8 @@ class Near(NamedTuple):
     tau_rad: float
     moves: float  # bound on the difference of tau in another evaluation
     rounding: float  # relative, of sums over the rows
-    z: Enclosed  # scores and derivatives of a logistic loss, otherwise empty
+    z: Enclosed  # scores, products and derivatives of a logistic loss, otherwise empty
+    product: Enclosed
     g: np.ndarray
 
     def row_sums(self, shrink: tuple[float, float]) -> tuple[float, float, float] | None:
@@ -85,14 +87,21 @@ class Near(NamedTuple):
         upper *= up / (1 - near[0] - near[1] - tail)
         return plain, upper, other * up**4 / (1 - far[0] - far[1] - tail)
 
+    def not_quadratic(self, shrink: float, upper: float) -> float:
+        """Estimate by how much the quadratic bound ``upper`` exceeds the exact terms: the third order of their series."""
+        return (1.0 - shrink) ** 3 * self.totals.cube + abs(self.tau) * upper
+
     def loss_sums(self) -> tuple[float, float]:
-        """Return the sum of the losses, rounded up, and an upper bound on that of another evaluation."""
+        """Return the sum of the losses, rounded up, and an upper bound on that of another evaluation or by single rows."""
         t, up = self.totals, 1 + 4 * self.rounding + 32 * UNIT
-        found = (
-            t.loss + m * (self.rho * (t.size + 2 * m * self.rho * t.curve) + 32 * UNIT * t.loss_size) for m in (1, 3)
-        )
-        upper, other = (total * up for total in found)
-        return upper, other
+        return (t.loss + self.objective_rounding()) * up, (
+            t.loss + 3 * self.objective_rounding(2 * t.loss_size)
+        ) * up**4
+
+    def objective_rounding(self, steep: float = 0.0) -> float:
+        """Return the rounding of the sum of the losses if their derivatives are larger by ``steep``."""
+        t = self.totals
+        return self.rho * (t.size + steep + 4 * self.rho * t.curve) + 32 * UNIT * t.loss_size
 
     def duals(self, shrink: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the dual variables of a logistic loss, in place of the derivatives, and their radii."""
@@ -101,11 +110,15 @@ class Near(NamedTuple):
         return self.g, np.broadcast_to(rad, self.g.shape)
 
 
+def proves(loss: Any) -> bool:
+    """Return whether this proof exists for a loss."""
+    return isinstance(loss, Logistic) or getattr(loss, "rates", None) is not None
+
+
 def one_pass(operator: Any, loss: Any, point: Point) -> Near | None:
     """Return the sums over the rows, or None if the numbers are not in the range of this proof."""
     rates = None if isinstance(loss, Logistic) else getattr(loss, "rates", None)
-    known = isinstance(loss, Logistic) or (rates is not None and bool(np.min(point.y, initial=0.0) >= 0.0))
-    if not known or not _readable(operator):
+    if not proves(loss) or not _readable(operator) or (rates is not None and np.min(point.y, initial=0.0) < 0.0):
         return None
     n, d = operator.shape
     step = min(max(ENTRIES // max(d, 1) // loops.PART * loops.PART, loops.PART), LONGEST)
@@ -133,7 +146,7 @@ class _Rows:
 
     def __init__(self, rates: Any, point: Point, kept: int) -> None:
         self.rates, self.point = rates, point
-        self.totals = np.array([0.0] * 10 + [math.inf])
+        self.totals = np.array([0.0] * 11 + [math.inf])
         self.products, self.g = np.empty(kept), np.empty(kept)
 
     def add(self, rows: slice, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -209,19 +222,17 @@ def _enclosed(operator: Any, point: Point, rows: _Rows, t: Totals, products: np.
     v = -(products[0] + tau * products[1])
     last = 4 * UNIT * (np.abs(products[0]) + abs(tau) * np.abs(products[1])) + 4 * n * TINY * (1 + abs(tau))
     radii = np.array([near * norms + last, (near + slip) * norms + last]) * (1 + 8 * k)
-    return Near(
-        t, v, radii, rho, error, tau, tau_rad, moves, rounding, _scores(operator, rows, product_rad, rho), rows.g
-    )
+    z, product = _scores(rows, product_rad, rho)
+    return Near(t, v, radii, rho, error, tau, tau_rad, moves, rounding, z, product, rows.g)
 
 
-def _scores(operator: Any, rows: _Rows, product_rad: float, rho: float) -> Enclosed:
-    """Return the scores of a logistic loss; the operator caches its product for other claims."""
+def _scores(rows: _Rows, product_rad: float, rho: float) -> tuple[Enclosed, Enclosed]:
+    """Return the scores of a logistic loss, and the products without the intercept."""
     point, mid = rows.point, rows.products
-    if len(mid):
-        operator._last = point.w.copy(), Enclosed(mid, np.broadcast_to(product_rad, mid.shape))
+    product = Enclosed(mid, np.broadcast_to(product_rad, mid.shape))
     if len(mid) and (point.b != 0.0 or point.offset is not None):
         mid = mid + point.b if point.offset is None else mid + point.b + point.offset
-    return Enclosed(mid, np.broadcast_to(rho, mid.shape))
+    return Enclosed(mid, np.broadcast_to(rho, mid.shape)), product
 
 
 @compiled
@@ -233,7 +244,8 @@ def _logistic(y: Any, z: Any, e: Any, soft: Any, terms: Any) -> None:
         right = y[i] * z[i] >= 0.0
         terms[0, i] = -y[i] * (small if right else large)
         terms[1, i] = small * large
-        terms[2, i] = terms[3, i] = soft[i] + (0.0 if right else abs(z[i]))
+        terms[2, i] = soft[i] + (0.0 if right else abs(z[i]))
+        terms[3, i] = 1.0 + terms[2, i]  # at least the derivative
 
 
 @compiled
@@ -248,8 +260,8 @@ def _exponential(a: Any, b: Any, y: Any, z: Any, logs: Any, powers: Any, fall: A
 @compiled
 def _reduce(c: Any, z: Any, terms: Any, totals: Any) -> None:
     """Add the rows to the totals, and multiply the derivatives by the weights."""
-    net, size, square, curve, loss, sizes, squares, bends = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    steepest, farthest, lightest = totals[8], totals[9], totals[10]
+    net, size, square, curve, loss, sizes, squares, bends, cube = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    steepest, farthest, lightest = totals[9], totals[10], totals[11]
     for i in range(len(c)):
         if not c[i] > 0.0:
             terms[0, i] = terms[1, i] = 0.0
@@ -258,12 +270,12 @@ def _reduce(c: Any, z: Any, terms: Any, totals: Any) -> None:
         ratio = abs(terms[0, i]) / terms[1, i]
         net, size, square, curve = net + g, size + abs(g), square + abs(g) * ratio, curve + h
         loss, sizes = loss + c[i] * terms[2, i], sizes + c[i] * terms[3, i]
-        squares, bends = squares + g * g, bends + h * h
+        squares, bends, cube = squares + g * g, bends + h * h, cube + abs(g) * ratio * ratio
         steepest, farthest, lightest = max(steepest, ratio), max(farthest, abs(z[i])), min(lightest, c[i])
         terms[0, i], terms[1, i] = g, h
-    for k, part in enumerate((net, size, square, curve, loss, sizes, squares, bends)):
+    for k, part in enumerate((net, size, square, curve, loss, sizes, squares, bends, cube)):
         totals[k] += part
-    totals[8], totals[9], totals[10] = steepest, farthest, lightest
+    totals[9], totals[10], totals[11] = steepest, farthest, lightest
 
 
 @compiled

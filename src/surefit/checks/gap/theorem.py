@@ -25,8 +25,9 @@ from surefit.checks.gap.dual_points import Dual, Free, Point, Terms, dual_point,
 from surefit.checks.gap.penalties import Penalty
 
 BLURRED = 1e-10  # largest accepted rounding of v, relative to the objective; otherwise conditions are met exactly
-LOOSE = 0.1  # largest share of rounding in a bound by one pass
-NEGLIGIBLE = 1e-13  # or relative to the objective; otherwise the terms of the rows are evaluated one by one
+AGREE = 4e-3  # largest share of rounding in a bound by one pass; otherwise terms of single rows are evaluated
+SAME = 1e-11  # largest rounding of its objective, relative
+MARGIN = 2e-3  # spread of such bounds, so that both proofs imply what either of them states
 BOX = 1e6  # if columns are dependent, coefficients up to this multiple of the data's scale are considered
 
 
@@ -100,10 +101,15 @@ def _by_one_pass(operator: Any, loss: Any, penalty: Penalty, point: Point) -> Ga
     if sums is None:
         return None
     found = joined(penalty, point.w, np.zeros(len(point.w), dtype=bool), shrink, near.v, near.radii, sums)
-    found = with_objective(penalty, point.w, len(point.y), near.loss_sums(), found)
-    rounding = found.value - found.plain + 2.5 * found.spread
-    if not rounding <= max(LOOSE * found.value, NEGLIGIBLE * found.objective) or blurred(penalty, found):
+    found = with_objective(penalty, point.w, len(point.y), near.loss_sums(), found, smooth.proves(loss))
+    rounding = found.value - found.plain + 2.5 * (found.spread - MARGIN * found.value)
+    beyond = (near.not_quadratic(shrink[0], sums[1]) + rounding) / AGREE  # the other proof may be sharper by this
+    if not (beyond <= found.value < found.objective and near.objective_rounding() <= SAME * found.objective):
         return None
+    if blurred(penalty, found):
+        return None
+    if len(near.product.mid):
+        operator._last = point.w.copy(), near.product  # other claims need it
     dual, dual_rad = near.duals(shrink[0])
     return found._replace(dual=dual, dual_rad=dual_rad, z=near.z, met=bool(penalty.excluded.all()))
 
@@ -184,20 +190,9 @@ def joined(penalty: Penalty, w: Any, exact: Any, shrinks: tuple[float, float], v
     total = plain + middle if math.isfinite(value) else math.inf
     signed = np.maximum(v, 0.0) if penalty.positive else size
     most, least = shrink * (signed + radii[0]) * (1 + 4 * UNIT), shrink * (signed - radii[0]) * (1 - 4 * UNIT)
-    none = np.zeros(0)
-    return Gap(
-        value,
-        widest - min(total, value),
-        total,
-        math.inf,
-        0.0,
-        none,
-        none,
-        most,
-        np.maximum(least, 0.0),
-        Enclosed(none, none),
-        blur=blur,
-    )
+    none, least = np.zeros(0), np.maximum(least, 0.0)
+    spread, z = widest - min(total, value), Enclosed(none, none)
+    return Gap(value, spread, total, math.inf, 0.0, none, none, most, least, z, blur=blur)
 
 
 def _blur(penalty: Penalty, kept: np.ndarray, rad: np.ndarray) -> float:
@@ -211,11 +206,16 @@ def _blur(penalty: Penalty, kept: np.ndarray, rad: np.ndarray) -> float:
 
 def _trivial(loss: Any, penalty: Penalty, point: Point, z: Enclosed, found: Gap) -> Gap:
     sums = rows.loss_sums(loss, point.y, point.c, z.mid, z.rad, 2 * z.rad)
-    return with_objective(penalty, point.w, len(point.y), sums, found)
+    return with_objective(penalty, point.w, len(point.y), sums, found, smooth.proves(loss))
 
 
-def with_objective(penalty: Penalty, w: np.ndarray, count: int, sums: tuple[float, float], found: Gap) -> Gap:
-    """Add the objective, which also bounds the gap because no loss is negative; ``sums`` are the rounded-up losses."""
+def with_objective(
+    penalty: Penalty, w: np.ndarray, count: int, sums: tuple[float, float], found: Gap, twice: bool = False
+) -> Gap:
+    """Add the objective, which also bounds the gap because no loss is negative; ``sums`` are the rounded-up losses.
+
+    ``twice``: there are two proofs (by one pass, or by terms of single rows), and each implies what the other one states.
+    """
     upper, other = sums
     size = upper_sum(penalty.value(w)) * (1 + 8 * UNIT)
     objective = (upper + size) * (1 + 8 * UNIT)
@@ -223,6 +223,8 @@ def with_objective(penalty: Penalty, w: np.ndarray, count: int, sums: tuple[floa
     order = gamma(min(count + len(w), BLOCK)) + 64 * UNIT  # other orders of summation
     spread = max(found.spread, 0.0) + order * found.value if math.isfinite(found.spread) else math.inf
     rounding += order * objective
+    if twice:
+        spread, rounding = spread + MARGIN * found.value, rounding + 4 * SAME * objective
     if not found.value + 2.5 * spread <= objective + 2.5 * rounding:  # compare the bounds as they would be stated
         return found._replace(
             value=objective,

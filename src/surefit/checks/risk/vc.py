@@ -17,8 +17,10 @@ from surefit.core.claims import Claim
 from surefit.core.issuing.new_rows import half_space_dimension
 from surefit.core.partitioned import Part, PartitionedRows
 from surefit.core.sample import Data, read_target
+from surefit.core.threads import blocks
 from surefit.problems.labels import class_codes, named_classes
 
+ROWS = 1 << 16  # rows of a block, whose arrays are small
 DELTA = 0.05  # failure probability if no parameter sets another
 
 
@@ -86,10 +88,14 @@ def _side(certificate: Certificate, d: int) -> tuple[np.ndarray, float, list[Any
 def _errors(operator: Any, y: np.ndarray, used: Any, side: tuple[np.ndarray, float, list[Any]]) -> tuple[int, int]:
     """Count the used rows that are not provably on their side, for one and for four times the rounding error."""
     w, level, classes = side
-    z = operator.times(w)
-    radius = (z.rad + 4 * UNIT * (np.abs(z.mid) + abs(level)))[used]
-    margin = np.where(class_codes(y[used], classes) == 1, 1.0, -1.0) * (z.mid + level)[used]
-    return int(np.sum(~(margin > radius))), int(np.sum(~(margin > 4 * radius)))
+    z, counts = operator.times(w), np.zeros(2, dtype=np.int64)
+    for start, stop in blocks(len(y), ROWS):
+        part, mid = slice(start, stop), z.mid[start:stop]
+        radius = z.rad[part] + 4 * UNIT * (np.abs(mid) + abs(level))
+        margin = np.where(class_codes(y[part], classes) == 1, 1.0, -1.0) * (mid + level)
+        counts += [int(np.sum(used[part] & ~(margin > times * radius))) for times in (1, 4)]
+    errors, most = counts.tolist()
+    return errors, most
 
 
 def _used(part: Part) -> int:
@@ -98,5 +104,5 @@ def _used(part: Part) -> int:
 
 def _part_errors(part: Part, side: tuple[np.ndarray, float, list[Any]]) -> np.ndarray:
     assert part.y is not None
-    used = slice(None) if part.weights is None else part.weights > 0
+    used = np.ones(len(part.X), dtype=bool) if part.weights is None else part.weights > 0
     return np.array(_errors(operator_of(part.X), read_target(part.y), used, side))
