@@ -161,11 +161,13 @@ def _in_threads(words: np.ndarray, slow_keys: np.ndarray, fast_keys: np.ndarray,
     """Return the result of :func:`_dense_digest`; parts of large arrays add up modulo 2**64 in any order."""
     if words.size < _THREADED:
         return _dense_digest(words, slow_keys, fast_keys, magnitude)
-    size = -(-len(words) // _PARTS)
-    found = map_blocks(
-        lambda a, b: _dense_digest(words[a:b], slow_keys[a:b], fast_keys, magnitude), len(words), size, blas_threads()
-    )
-    return sum(int(part[0]) for part in found) % 2**64, max(int(part[1]) for part in found)
+
+    def part(first: int, last: int) -> tuple[Any, Any]:
+        with quietly(over="ignore"):  # each thread has an error state of its own
+            return _dense_digest(words[first:last], slow_keys[first:last], fast_keys, magnitude)
+
+    found = map_blocks(part, len(words), -(-len(words) // _PARTS), blas_threads())
+    return sum(int(digest) for digest, _ in found) % 2**64, max(int(top) for _, top in found)
 
 
 def _magnitude(array: Any) -> Any:

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from surefit.checks.gap import Dense, Dual, Penalty, Point, loss_of, operator_of, prove, smooth, theorem
+from surefit.checks.gap.one_pass import by_one_pass
 
 getcontext().prec = 60
 LOSSES = {
@@ -128,7 +129,7 @@ def test_both_proofs_agree_near_the_optimum(name, intercept, layout, monkeypatch
     X, point = fitted(name, layout, intercept)
     loss = loss_of(LOSSES[name])
     for penalty in (Penalty(np.zeros(4), np.ones(4)), Penalty(np.full(4, 1e-3), np.ones(4))):
-        near = theorem._by_one_pass(operator_of(X), loss, penalty, point)
+        near = by_one_pass(operator_of(X), loss, penalty, point, Dual())
         with monkeypatch.context() as patch:
             patch.setattr(theorem, "_by_one_pass", lambda *given: None)
             other = prove(operator_of(X), loss, penalty, point)
@@ -168,7 +169,7 @@ def test_other_problems_are_left_to_the_general_proof(change, monkeypatch):
         dual = Dual(witness=np.zeros(len(point.y)))
     loss = loss_of(LOSSES["poisson"])
     if change != "witness":
-        assert theorem._by_one_pass(operator_of(X), loss, penalty, point) is None
+        assert by_one_pass(operator_of(X), loss, penalty, point, Dual()) is None
     found = prove(operator_of(X), loss, penalty, point, dual)
     monkeypatch.setattr(theorem, "_by_one_pass", lambda *given: None)
     assert found.value == prove(operator_of(X), loss, penalty, point, dual).value

@@ -14,7 +14,7 @@ import numpy as np
 from surefit.checks.audits.bracket import ELSEWHERE, Excess, Sums, excess, kept, over, within
 from surefit.checks.audits.reading import at_reference, inner
 from surefit.checks.enclosure import UNIT, Enclosed
-from surefit.checks.gap import Logistic, coefficient_distance, score_distance
+from surefit.checks.gap import Logistic, coefficient_distance, score_distance, scores_at
 from surefit.checks.gap.losses import smoothness
 from surefit.checks.intercepts import offset_interval
 from surefit.checks.judge import AtLeast, Proof, claim, shared
@@ -98,8 +98,12 @@ def solved(certificate: Certificate, data: Data, reference: bool) -> Solved:
 
 @shared
 def _solved(read_as: Certificate, rows: Data) -> Solved:
-    joint = read_as.problem["loss"] == "softmax"
-    return Solved(gaps(read_as, rows), None if joint else columns_of(read_as, rows))
+    if read_as.problem["loss"] == "softmax":
+        return Solved(gaps(read_as, rows), None)
+    columns, parts = columns_of(read_as, rows), []
+    for part, point in zip(gaps(read_as, rows), columns.points, strict=True):  # proofs by one pass keep no scores
+        parts.append(part if len(part.z.mid) else part._replace(z=scores_at(columns.operator, point)))
+    return Solved(parts, columns)
 
 
 def excess_of(certificate: Certificate, data: Data) -> Excess:

@@ -1,5 +1,6 @@
 """The gap theorem: bounds on suboptimality for every convex loss, penalty and operator (theory: ``fenchel-gap``)."""
 
+from surefit.checks.gap.assembly import Gap
 from surefit.checks.gap.consequences import (
     certain_labels,
     coefficient_distance,
@@ -11,7 +12,7 @@ from surefit.checks.gap.dual_points import Dual, Free, Point
 from surefit.checks.gap.losses import Entropic, Logistic, Piecewise, loss_of
 from surefit.checks.gap.operators import Dense, Gram, Sparse, operator_of
 from surefit.checks.gap.penalties import Penalty, penalty_of
-from surefit.checks.gap.theorem import Gap, prove, prove_kernel
+from surefit.checks.gap.theorem import prove, prove_kernel, scores_at
 
 __all__ = [
     "Dense",
@@ -34,5 +35,6 @@ __all__ = [
     "prove",
     "prove_kernel",
     "score_distance",
+    "scores_at",
     "zero_in_every_solution",
 ]

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from surefit.checks.enclosure import UNIT
+from surefit.checks.gap.assembly import Gap
 from surefit.checks.gap.losses import smoothness, strong_convexity
 from surefit.checks.gap.penalties import Penalty
-from surefit.checks.gap.theorem import Gap
 from surefit.core.jit import compiled
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.gap import rows as loops
 from surefit.checks.gap import smooth
+from surefit.checks.gap.assembly import blurred, joined, shrinks, with_objective
 from surefit.checks.gap.equalities import Frame, frame_of, orthogonal
 from surefit.checks.gap.losses import has_kinks
 from surefit.checks.gap.operators import TINY
@@ -33,7 +34,6 @@ from surefit.checks.gap.passes import (
     sums_and_maxima,
 )
 from surefit.checks.gap.penalties import Penalty
-from surefit.checks.gap.theorem import blurred, joined, shrinks, with_objective
 from surefit.core.partitioned import PartitionedRows
 
 OFFSETS = 4  # passes that search for the offset at which the dual variables sum to zero

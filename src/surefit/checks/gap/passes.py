@@ -8,9 +8,10 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT, Enclosed, length, upper_sum
 from surefit.checks.gap import rows as loops
+from surefit.checks.gap.assembly import Gap
 from surefit.checks.gap.consequences import certain_labels
 from surefit.checks.gap.dual_points import Point, Terms, replaced, stepped
-from surefit.checks.gap.theorem import Gap, row_duals
+from surefit.checks.gap.theorem import row_duals
 from surefit.core.partitioned import Part, add
 
 HEAVIEST = 4  # rows per column that are changed because they have the largest entries

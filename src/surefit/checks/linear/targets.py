@@ -38,32 +38,34 @@ def constant_objective(
 ) -> tuple[float, float, float]:
     """Return the objective of the best constant, its rounding, and the effect of rounding of the scores."""
     size = ROUNDING * (1 + float(max(y.max(initial=0.0), -y.min(initial=0.0))))
-    h = strong_convexity(loss)
-    if h > 0.0 and known is None:
-        return _squared_constant(h, y, c, intercept, size)
-    known = np.zeros(len(y)) if known is None else known
-    offset = row_loops.best_offset(loss, y, c, known) if intercept else 0.0
+    if not intercept:
+        offset = 0.0
+    elif strong_convexity(loss) > 0.0 and known is None:
+        offset = _mean(y, c)
+    else:
+        offset = row_loops.best_offset(loss, y, c, np.zeros(len(y)) if known is None else known)
     return rounded(constant_sums(loss, y, c, offset, size, known), offset)
 
 
-def _squared_constant(
-    h: float, y: np.ndarray, c: np.ndarray, intercept: bool, size: float
-) -> tuple[float, float, float]:
-    """Return the result of :func:`constant_objective` for half the squared error times ``h``, whose best constant is the mean."""
+def _mean(y: np.ndarray, c: np.ndarray) -> float:
+    """Return the weighted mean; that of the differences from a first mean corrects its rounding."""
     offset = 0.0
-    for _ in range(2 if intercept else 0):  # the second mean corrects the rounding of the first
+    for _ in range(2):
         total, _, weight = squares_about(y, c, offset)
         offset += total / weight if weight > 0.0 else 0.0
-    _, squares, weight = squares_about(y, c, offset)
-    k = gamma(min(len(y), PART) + len(y) // PART + 8)
-    sums = 0.5 * h * np.array([squares, squares * (1 + 2 * k), weight * (size * (1 + 1 / 32)) ** 2])
-    return rounded(np.append(sums * [1.0, 1.0, 1 + 2 * k], weight * (1 + 2 * k)), offset)
+    return offset
 
 
 def constant_sums(
     loss: Any, y: np.ndarray, c: np.ndarray, offset: float, size: float, known: np.ndarray | None = None
 ) -> np.ndarray:
     """Return losses of a constant score, plain and rounded up, the effect of changes by ``size``, and the weight."""
+    h = strong_convexity(loss)
+    if h > 0.0 and known is None:  # half the squared error times h
+        _, squares, weight = squares_about(y, c, offset)
+        up = 1 + 2 * gamma(min(len(y), PART) + len(y) // PART + 8)
+        other = weight * (size * (1 + 1 / 32)) ** 2 * up
+        return np.array([0.5 * h * squares, 0.5 * h * squares * up, 0.5 * h * other, weight * up])
     scores = np.full(len(y), float(offset)) if known is None else known + offset
     return np.array([*row_loops.constant_sums(loss, y, c, scores, size), upper_sum(c)])
 

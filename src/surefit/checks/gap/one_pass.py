@@ -1,0 +1,57 @@
+"""Bounds on the gap by one pass over the rows, for the squared loss and, near the optimum, for other smooth losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefit.checks.enclosure import UNIT
+from surefit.checks.gap import smooth, squared
+from surefit.checks.gap.assembly import MARGIN, SAME, Gap, blurred, joined, shrinks, with_objective
+from surefit.checks.gap.dual_points import Dual, Point
+from surefit.checks.gap.penalties import Penalty
+
+AGREE = 4e-3  # largest share of rounding in a bound by one pass; otherwise terms of single rows are evaluated
+
+
+def by_one_pass(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual) -> Gap | None:
+    """Return the bound; None if no such proof applies or rounding matters."""
+    if squared.applies(operator, loss, penalty, point, dual):
+        found = _squared(operator, loss.h, penalty, point)
+    elif dual.own and penalty.radius is None and not penalty.free.any():
+        found = _smooth(operator, loss, penalty, point)
+    else:
+        return None
+    return None if found is None or blurred(penalty, found) else found
+
+
+def _squared(operator: Any, h: float, penalty: Penalty, point: Point) -> Gap | None:
+    own = squared.residuals(operator, point)
+    if own is None:
+        return None
+    v, radii = squared.dual_products(own, h)
+    shrink, none = shrinks(penalty, v, radii), np.zeros(len(v), dtype=bool)
+    found = joined(penalty, point.w, none, shrink, v, radii, squared.row_sums(own, h, *shrink))
+    found = with_objective(penalty, point.w, len(point.y), squared.loss_sums(own, h), found)
+    return found._replace(norms=own.norms, squares=(own.plain, (own.norm + own.error) ** 2 * (1 + 4 * UNIT)))
+
+
+def _smooth(operator: Any, loss: Any, penalty: Penalty, point: Point) -> Gap | None:
+    near = smooth.one_pass(operator, loss, point)
+    if near is None:
+        return None
+    shrink = shrinks(penalty, near.v, near.radii)
+    sums = near.row_sums(shrink)
+    if sums is None:
+        return None
+    found = joined(penalty, point.w, np.zeros(len(point.w), dtype=bool), shrink, near.v, near.radii, sums)
+    found = with_objective(penalty, point.w, len(point.y), near.loss_sums(), found, smooth.proves(loss))
+    rounding = found.value - found.plain + 2.5 * (found.spread - MARGIN * found.value)
+    beyond = (near.not_quadratic(shrink[0], sums[1]) + rounding) / AGREE  # the other proof may be sharper by this
+    if not (beyond <= found.value < found.objective and near.objective_rounding() <= SAME * found.objective):
+        return None
+    if len(near.product.mid) and not blurred(penalty, found):
+        operator._last = point.w.copy(), near.product  # other claims need it
+    dual, dual_rad = near.duals(shrink[0])
+    return found._replace(dual=dual, dual_rad=dual_rad, z=near.z, met=bool(penalty.excluded.all()))
