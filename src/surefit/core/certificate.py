@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import pickle
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from hashlib import sha256
@@ -26,21 +27,21 @@ def grade_of(claims: tuple[Claim, ...]) -> str:
 GRADES = {"A": "global optimality gap", "B": "measured stationarity", "C": "invariants only"}
 
 
+#: Size in bytes up to which the content of a certificate is copied before it is sealed.
+COPIED = 1 << 16
+
+
 class Late:
     """Digests of a certificate that are computed when they are first needed, once for all copies of it.
 
-    ``marks`` are copies of the fitted attributes, so the digests describe the model as it was proved.
+    ``marks`` are copies of the fitted attributes, so the digests describe the model as it was proved. ``content`` is a
+    copy of the other fields, made when the certificate is first read, so the seal does not cover later changes.
     """
 
     def __init__(self, marks: dict[str, Any]) -> None:
         self.marks = marks
+        self.content = b""
         self.seal = ""
-
-    def unsealed(self) -> Late:
-        """Return the digests for a certificate with other claims."""
-        other = Late(self.marks)
-        other.__dict__.update(self.__dict__, seal="")
-        return other
 
     @cached_property
     def state(self) -> dict[str, str]:
@@ -121,7 +122,9 @@ class Certificate:
         if late is not None and name == "state":
             return late.state
         if late is not None and name == "seal":
-            late.seal = late.seal or self._digest()
+            self.fix()
+            if not late.seal:
+                late.seal, late.content = sha256(encoding.canonical(self._fixed())).hexdigest(), b""
             return late.seal
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -190,6 +193,26 @@ class Certificate:
                 ) from None
         return checks.verify(self, X, y, sample_weight=sample_weight, model=model, offset=offset)
 
+    def fix(self) -> None:
+        """Seal a large certificate; keep a copy of a small one, whose seal is computed when it is first needed."""
+        late = self.__dict__.get("_late")
+        if late is None or late.seal or late.content:
+            return
+        try:
+            content = pickle.dumps([self.__dict__[name] for name in SEALED if name != "state"], protocol=5)
+        except (AttributeError, TypeError, pickle.PicklingError):  # an object that cannot be copied
+            content = b""
+        if 0 < len(content) <= COPIED:
+            late.content = content
+        else:
+            late.seal = self._digest()
+
+    def _fixed(self) -> dict[str, Any]:
+        """Return the content that was kept."""
+        names = [name for name in SEALED if name != "state"]
+        content = dict(zip(names, pickle.loads(self._late.content), strict=True))
+        return {**content, "state": digests_of_marks(self._late.marks)}
+
     def require_intact(self) -> None:
         """Raise ``Invalidated`` if any part was changed after the certificate was issued."""
         if self._digest() != self.seal:
@@ -204,7 +227,7 @@ class Certificate:
 
     def stating(self, claims: tuple[Claim, ...]) -> Certificate:
         """Return this certificate, not yet sealed, with other claims and their grade, bound to no model."""
-        return self._with(grade=grade_of(claims), claims=claims, subject=None, _late=self._late.unsealed())
+        return self._with(grade=grade_of(claims), claims=claims, subject=None, _late=Late(self._late.marks))
 
     def _with(self, **changes: Any) -> Certificate:
         """Return a copy with other values; unlike ``dataclasses.replace``, it does not go over all fields."""

@@ -74,7 +74,9 @@ class CertifiedMixin(ParameterNamesMixin):
         """Certificate of the last fit, bound to this model."""
         if "_certificate" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no certificate yet; call fit first.")
-        return complete(self).of(self)
+        certificate = complete(self)
+        certificate.fix()
+        return certificate.of(self)
 
     def __getstate__(self) -> Any:
         """Return the state for copies and files, with a proved certificate; without it if the model was changed."""

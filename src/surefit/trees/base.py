@@ -54,7 +54,7 @@ class TreeMixin:
     @property
     def is_categorical_(self) -> np.ndarray:
         """Whether each column is categorical."""
-        found = np.zeros(self.n_features_in_, dtype=bool)  # type: ignore[attr-defined]
+        found = np.zeros(self.n_features_in_, dtype=np.bool_)  # type: ignore[attr-defined]
         found[list(self.categories_)] = True  # type: ignore[attr-defined]
         return found
 

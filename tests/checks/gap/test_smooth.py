@@ -131,7 +131,7 @@ def test_both_proofs_agree_near_the_optimum(name, intercept, layout, monkeypatch
     for penalty in (Penalty(np.zeros(4), np.ones(4)), Penalty(np.full(4, 1e-3), np.ones(4))):
         near = by_one_pass(operator_of(X), loss, penalty, point, Dual())
         with monkeypatch.context() as patch:
-            patch.setattr(theorem, "_by_one_pass", lambda *given: None)
+            patch.setattr(theorem, "by_one_pass", lambda *given: None)
             other = prove(operator_of(X), loss, penalty, point)
         assert near is not None and near.value > 0
         np.testing.assert_allclose(near.value, other.value, rtol=1e-3)
@@ -171,7 +171,7 @@ def test_other_problems_are_left_to_the_general_proof(change, monkeypatch):
     if change != "witness":
         assert by_one_pass(operator_of(X), loss, penalty, point, Dual()) is None
     found = prove(operator_of(X), loss, penalty, point, dual)
-    monkeypatch.setattr(theorem, "_by_one_pass", lambda *given: None)
+    monkeypatch.setattr(theorem, "by_one_pass", lambda *given: None)
     assert found.value == prove(operator_of(X), loss, penalty, point, dual).value
 
 

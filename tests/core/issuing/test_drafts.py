@@ -14,6 +14,7 @@ from sklearn.ensemble import BaggingRegressor as SklearnBagging
 from sklearn.model_selection import cross_validate
 
 import surefit as sf
+from surefit.core import certificate as certificates
 from surefit.core.errors import Invalidated
 from surefit.core.issuing import drafts
 from surefit.core.issuing.drafts import Pending
@@ -190,6 +191,15 @@ def test_an_array_changed_in_place_after_the_proof_is_refused():
     model.slack_[0] += 1.0
     with pytest.raises(Invalidated, match="slack_ was changed after the fit"):
         certificate.verify(X, labels)
+
+
+@pytest.mark.parametrize("copied", [0, certificates.COPIED])
+def test_a_certificate_changed_in_place_after_it_was_read_does_not_match_its_seal(copied, monkeypatch):
+    monkeypatch.setattr(certificates, "COPIED", copied)
+    model = sf.Lasso(0.1).fit(X, y)
+    model.certificate_.run["seconds"] = -1.0
+    with pytest.raises(Invalidated, match="altered after it was issued"):
+        model.verify(X, y)
 
 
 def test_a_certificate_with_other_claims_needs_another_seal():

@@ -226,17 +226,25 @@ def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tup
     return _loss_sums(loss, y, c, z, z_rad, z_slip) if found is None else (found[1], found[2])
 
 
+def exact_losses(loss: Any, y: Any, c: Any, z: Any) -> tuple[Any, Any]:
+    """Return the sum of the losses at exact scores, plain and rounded up."""
+    own, zero = getattr(loss, "rates", None), np.zeros(len(y))
+    found = None if own is None else exponentials.loss_sums(own, y, c, z, zero, zero)
+    found = logistic.loss_sums(y, c, z, zero, zero) if isinstance(loss, Logistic) else found
+    plain, upper, _ = _row_sums(loss, y, c, z, zero, zero, zero, zero, zero) if found is None else found
+    return plain, upper
+
+
 def constant_sums(loss: Any, y: Any, c: Any, z: Any, size: float) -> tuple[Any, Any, Any]:
     """Return the losses at exact scores, plain and rounded up, and the terms of their derivatives if scores change by ``size``."""
-    own = getattr(loss, "rates", None)
+    own, zero = getattr(loss, "rates", None), np.zeros(len(y))
     found = None if own is None else exponentials.constant_sums(own, y, c, z, size)
     if found is not None:
         return found
-    if not isinstance(loss, Logistic):
+    if own is None and not isinstance(loss, Logistic):
         return _constant_sums(loss, y, c, z, size)
-    zero = np.zeros(len(y))
-    plain, upper, _ = logistic.loss_sums(y, c, z, zero, zero)
-    return plain, upper, row_sums(loss, y, c, z, zero, slopes(loss, y, z, 0.0)[0], zero, zero + size, zero)[2]
+    g = slopes(loss, y, z, 0.0)[0]
+    return *exact_losses(loss, y, c, z), row_sums(loss, y, c, z, zero, g, zero, zero + size, zero)[2]
 
 
 @compiled

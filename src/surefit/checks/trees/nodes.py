@@ -135,7 +135,7 @@ def whole_weights(w: np.ndarray) -> bool:
 
 def certified_nodes(certificate: Certificate) -> Nodes:
     """Return the certified tree."""
-    return Nodes(*(certificate.model[name] for name in NAMES), int(certificate.problem["n_codes"]))
+    return Nodes._make([*(certificate.model[name] for name in NAMES), int(certificate.problem["n_codes"])])
 
 
 def whole_nodes(certificate: Certificate, witness: dict[str, np.ndarray]) -> Nodes:
@@ -177,7 +177,7 @@ def validated(tree: Nodes, d: int) -> tuple[Nodes, np.ndarray, list[np.ndarray] 
         raise CertificateError("The arrays of the tree must have one entry per node.")
     if not np.isfinite(tree.value).all() or not ((tree.kind >= LEAF) & (tree.kind <= MULTIWAY)).all():
         raise CertificateError("The tree has a node of unknown kind, or a value that is not a number.")
-    tree = Nodes(*map(np.ascontiguousarray, tree[:-1]), tree.n_codes)
+    tree = Nodes._make([*map(np.ascontiguousarray, tree[:-1]), tree.n_codes])
     return tree, *parents(tree, d)
 
 

@@ -179,7 +179,7 @@ class _Listed(NamedTuple):
     """Rows of several nodes in turn."""
 
     starts: np.ndarray  # of the rows of each node, and the end
-    index: np.ndarray  # of the node of each row
+    node: np.ndarray  # index of the node of each row
     mine: np.ndarray  # the rows
     side: np.ndarray  # twice the index, plus one on the right
 
@@ -201,7 +201,7 @@ def _largest_of_classes(shape: Routed, nodes: np.ndarray, criterion: str, limits
     w, y = sample.w[mine], sample.y[mine]
     doubts = 3 * _radii(w, starts, classes, shape.whole) * np.add.reduceat(w, starts[:-1])
     targets = Targets(y[None].astype(np.float64), w, np.array([classes]), CODES.index(criterion), 0.0, np.zeros((m, 1)))
-    best = _best(sample.X[mine], starts, targets, gamma(2 * np.diff(starts) + 8), limits)
+    best = _best(sample.X[mine], starts, targets, _ratios(starts), limits)
     counts = np.bincount(side * classes + y, weights=w, minlength=2 * classes * m).reshape(-1, classes).T
     own = -of_counts(counts, criterion).reshape(m, 2).sum(axis=1)
     return float((np.maximum(best - own, 0.0) + doubts).max()), float((2 * doubts).max())
@@ -210,7 +210,7 @@ def _largest_of_classes(shape: Routed, nodes: np.ndarray, criterion: str, limits
 def _largest_of_squares(shape: Routed, nodes: np.ndarray, limits: Limits) -> tuple[float, float]:
     """Return the same for thresholds and squared errors of one target, for all nodes at once."""
     sample, m, (starts, index, mine, side) = shape.sample, len(nodes), _listed(shape, nodes)
-    w, y, first, ratio = sample.w[mine], sample.y[mine], starts[:-1], gamma(2 * np.diff(starts) + 8)
+    w, y, first, ratio = sample.w[mine], sample.y[mine], starts[:-1], _ratios(starts)
     total, base = np.add.reduceat(w, first), y[starts[:-1]]
     y = y - (np.add.reduceat(w * (y - base[index]), first) / total + base)[index]
     sums = np.array([w, w * y, w * np.abs(y)])
@@ -224,6 +224,11 @@ def _largest_of_squares(shape: Routed, nodes: np.ndarray, limits: Limits) -> tup
     worth.criterion, worth.classes, worth.ratio = "squared_error", 0, np.repeat(ratio, 2)
     low, high = (worth.worth(sides, sign).reshape(m, 2).sum(axis=1) for sign in (-1, 1))
     return float((np.maximum(best - low, 0.0) + doubts).max()), float((2 * (high - low) + 2 * doubts).max())
+
+
+def _ratios(starts: Any) -> np.ndarray:
+    """Return the relative rounding of sums over the rows of each node."""
+    return np.asarray(gamma(2 * np.diff(starts) + 8))
 
 
 def _best(X: np.ndarray, starts: np.ndarray, targets: Targets, ratios: np.ndarray, limits: Limits) -> np.ndarray:
