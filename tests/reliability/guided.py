@@ -11,37 +11,39 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
-os.environ["NUMBA_DISABLE_JIT"] = "1"  # before surefit is imported
-
-import atheris
 import numpy as np
 from tests.reliability.hostile import packed
 
-with atheris.instrument_imports(include=["surefit", "skops"]):
-    import skops.io  # noqa: F401
-
-    import surefit
-    from surefit.core.errors import CertificateError, PersistenceError
-
 X, Y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 5.0]]), np.array([1.0, 2.0, 2.0, 7.0])
-MODELS = (surefit.Lasso(alpha=0.25), surefit.DecisionTreeRegressor(max_depth=2))
 LIMITS = ("-rss_limit_mb=4000", "-timeout=60", "-max_len=20000")
+
+
+def models() -> list[Any]:
+    """Return fitted models of two kinds."""
+    import surefit
+
+    return [model.fit(X, Y) for model in (surefit.Lasso(alpha=0.25), surefit.DecisionTreeRegressor(max_depth=2))]
 
 
 def from_json(corpus: Path) -> Callable[[bytes], None]:
     """Return the test of one text; whole certificates are the first ones."""
-    for i, model in enumerate(MODELS):
-        (corpus / str(i)).write_text(model.fit(X, Y).certificate_.to_json(), encoding="utf-8")
+    import surefit
+
+    for i, model in enumerate(models()):
+        (corpus / str(i)).write_text(model.certificate_.to_json(), encoding="utf-8")
     return lambda data: in_a_sentence(surefit.Certificate.from_json, data.decode("utf-8", "replace"))
 
 
 def load(corpus: Path) -> Callable[[bytes], None]:
     """Return the test of one part of a model file: the first byte names the part; checksums are right."""
+    import surefit
+
     file, whole = corpus.with_suffix(".model"), []
-    for model in MODELS:
-        surefit.save(model.fit(X, Y), file, overwrite=True)
+    for model in models():
+        surefit.save(model, file, overwrite=True)
         with ZipFile(file) as archive:
             whole.append([(name, archive.read(name)) for name in archive.namelist()])
     for i, members in enumerate(whole):
@@ -61,6 +63,8 @@ def load(corpus: Path) -> Callable[[bytes], None]:
 
 def in_a_sentence(reader: Callable[..., object], given: object) -> None:
     """Read; anything but success or one sentence is an error."""
+    from surefit.core.errors import CertificateError, PersistenceError
+
     try:
         reader(given)
     except (CertificateError, PersistenceError) as error:
@@ -69,6 +73,13 @@ def in_a_sentence(reader: Callable[..., object], given: object) -> None:
 
 def main(name: str, seconds: str = "300") -> None:
     """Run for some seconds and print what was tried."""
+    os.environ["NUMBA_DISABLE_JIT"] = "1"  # before surefit is imported
+    import atheris
+
+    with atheris.instrument_imports(include=["surefit", "skops"]):
+        import skops.io  # noqa: F401
+
+        import surefit  # noqa: F401
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "corpus"
         corpus.mkdir()

@@ -67,11 +67,7 @@ def fit_boosting(estimator, X: np.ndarray, targets: Targets, given: Watched | No
     y, s = targets.y[training], targets.weights[training]
     if not again:
         categorical = find_categorical(estimator, X)
-        estimator._bins = (
-            find_bins(Xt, s, estimator.max_bins, categorical, estimator.n_jobs)
-            if not _even(s)
-            else find_bins(Xt, None, estimator.max_bins, categorical, estimator.n_jobs)
-        )
+        estimator._bins = find_bins(Xt, None if _even(s) else s, estimator.max_bins, categorical, estimator.n_jobs)
         estimator.baseline_ = start(targets.loss, y, s)
         forget_rounds(estimator)
     booster = _booster(estimator, Xt, y, s, targets.loss)

@@ -63,7 +63,8 @@ def residuals(operator: Any, point: Point) -> Residuals | None:
     norms = np.sqrt(columns[2] + lost) * (1 + k)
     norm, size, target, root = (math.sqrt(part + lost) * (1 + m) for part in (squares, sizes, targets, weight))
     row = gamma(row_terms(int(np.count_nonzero(w)), d) + operator.roundings + 4)
-    error = row * size + 4 * UNIT * (norm + target) + (point.b_rad + d * TINY) * root
+    scores = min(size + abs(point.b) * root, norm + target)  # their sum with b, and its difference from y, are rounded
+    error = row * size + 2 * UNIT * (norm + scores) + (point.b_rad + d * TINY) * root
     mean = mean_rad = 0.0
     v, size_v = columns[0], np.abs(columns[0])
     v_rad = k * norms * norm

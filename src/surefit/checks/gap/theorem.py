@@ -29,9 +29,16 @@ from surefit.checks.gap.penalties import Penalty
 BOX = 1e6  # if columns are dependent, coefficients up to this multiple of the data's scale are considered
 
 
-def prove(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual = Dual()) -> Gap:  # noqa: B008
-    """Bound ``P(w, b) - min P`` at ``point``."""
-    near = by_one_pass(operator, loss, penalty, point, dual)
+def prove(
+    operator: Any,
+    loss: Any,
+    penalty: Penalty,
+    point: Point,
+    dual: Dual = Dual(),  # noqa: B008
+    at_once: bool = True,
+) -> Gap:
+    """Bound ``P(w, b) - min P`` at ``point``, with ``at_once`` by one pass over the rows if that proof applies."""
+    near = by_one_pass(operator, loss, penalty, point, dual) if at_once else None
     if near is not None:
         return near
     z = scores_at(operator, point)

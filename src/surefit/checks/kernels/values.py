@@ -219,11 +219,8 @@ def _(kernel: k.Polynomial, pairs: Any) -> Any:
 def _(kernel: k.RBF, pairs: Any) -> Any:
     if pairs.same:  # the distances are zero
         return ball(np.ones(pairs.shape))
-    if kernel.gamma is None:
-        half = balls.scale(pairs.square_distances(kernel.lengths), 0.5)
-    else:
-        half = balls.scale(pairs.square_distances(), kernel.gamma)
-    return balls.exponential(balls.negative(half))
+    lengths, factor = (kernel.lengths, 0.5) if kernel.gamma is None else (1.0, kernel.gamma)
+    return balls.exponential(balls.negative(balls.scale(pairs.square_distances(lengths), factor)))
 
 
 @enclose.register
