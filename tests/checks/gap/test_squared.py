@@ -4,8 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests import forging
 
-from surefit.checks.gap import Penalty, Point, loss_of, operator_of, operators, prove, squared, squared_loops
+from surefit import Lasso
+from surefit.checks.gap import Penalty, Point, loss_of, operator_of, operators, prove, squared, squared_loops, theorem
 from surefit.checks.gap.dual_points import Dual
 
 LOSS = loss_of({"loss": "squared_error"})
@@ -133,3 +135,18 @@ def test_other_problems_use_the_general_proof():
 def test_sums_about_a_constant():
     y, c = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 0.5])
     assert squared_loops.squares_about(y, c, 1.0) == (3.5, 6.5, 3.5)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-8])
+def test_a_statement_sharper_than_the_proof_by_one_pass_is_confirmed_row_by_row(monkeypatch, scale):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(300, 5)) * scale, (rng.normal(size=300) + 3.0) * scale
+    model = Lasso(alpha=1e6 * scale**2).fit(X, y)
+    at_once = forging.proved(model, "linear.gap", X, y).value
+    with monkeypatch.context() as patch:
+        patch.setattr(theorem, "by_one_pass", lambda *given: None)
+        by_rows = forging.proved(model, "linear.gap", X, y).value
+    assert by_rows < at_once
+    sharper = forging.with_claim(model.certificate_, "linear.gap", value=(by_rows + at_once) / 2)
+    assert not forging.refused(sharper, X, y, model=model)
+    assert forging.refused(forging.with_claim(sharper, "linear.gap", value=by_rows * 0.9), X, y, model=model)
