@@ -217,7 +217,8 @@ def test_the_gap_bounds_the_distance_to_the_exact_optimum(alpha, max_iter):
     z = exact.decision_function(X)
     best = np.mean(np.log1p(np.exp(-t * z))) + alpha / 2 * np.sum(exact.coef_**2)
     model = SGDClassifier("log_loss", alpha=alpha, max_iter=max_iter, tol=None, random_state=0).fit(X, y)
-    assert -1e-12 <= model.objective_ - best <= model.dual_gap_ + 1e-12
+    margin = 2e-10 * best  # objectives of smooth losses are stated for two proofs, which may differ by this
+    assert -1e-12 <= model.objective_ - best <= model.dual_gap_ + margin
     reach = model.certificate_["linear.distance"].value
     assert np.linalg.norm(model.coef_ - exact.coef_) <= reach + 1e-9
     exact = LinearSVC(C=C, tol=1e-9).fit(X, y)

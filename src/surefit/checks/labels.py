@@ -38,8 +38,8 @@ def label_table(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.nd
             f"{certificate.estimator}: class_values_ must have as many labels as class_counts_ says."
         )
     lists = np.split(values, np.cumsum(counts)[:-1])
-    ranks = (ranks(known, column) for known, column in zip(lists, y.T, strict=True))
-    columns = [column for column in ranks if column is not None]
+    found = [ranks(known, column) for known, column in zip(lists, y.T, strict=True)]
+    columns = [column for column in found if column is not None]
     if len(columns) < len(lists):
         raise CertificateError(f"{certificate.estimator}: the classes must be the sorted labels of each column of y.")
     return np.column_stack(columns).astype(np.int64), counts

@@ -69,7 +69,7 @@ class GridSearchCV(SearchMixin, MetaEstimatorMixin, BaseEstimator):
     >>> print(search.certificate_.claims[0].statement)
     probability of error of the chosen candidate, fitted on the training part <= 0.03492 with confidence 0.95, after
     comparing 4 candidates, if the rows are independent draws from one distribution and the tested rows were not used for training or
-    model selection
+    for choosing columns or models
     """
 
     _rules = {**RULES, "param_grid": ANYTHING}

@@ -1,5 +1,7 @@
 """Certificates of nearest-neighbor rules: strict on hard data, and refused when anything that predictions use was changed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.forging import accepted_forgeries, changed_values, resealed_model, verified_strictly
@@ -43,7 +45,7 @@ def test_the_excess_is_that_of_the_recorded_neighbors():
             c if c.name != claim.name else type(c)(c.name, c.value, None, c.numbers, {"neighbors": other})
             for c in model.certificate_.claims
         ]
-        type(model.certificate_)(**{**model.certificate_.__dict__, "claims": tuple(replaced), "seal": ""}).verify(X, Y)
+        replace(model.certificate_, claims=tuple(replaced), seal="").verify(X, Y)
 
 
 def test_precomputed_distances_and_strings():

@@ -64,12 +64,13 @@ def output_gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     last, columns = (net.coefs[-1], net.intercepts[-1], net.tables[-1]), targets(certificate, data)
     layer = output_layer_gap(found.features, *last, *columns, problem["alpha"], problem["output"], problem["loss"])
     limit = None if problem.get("gap_tol") is None else problem["gap_tol"] * layer.objective
-    numbers = {"objective": AtMost(layer.objective + layer.rounding, layer.rounding)}
+    rounding = layer.objective_rounding
+    numbers = {"objective": AtMost(layer.objective + rounding, rounding)}
     if not layer.gap < VACUOUS * layer.objective:
         note = "the dual point proves nothing."
-        return Proof(math.inf, "recomputed", note, numbers, limit, limit_spread=layer.rounding)
+        return Proof(math.inf, "recomputed", note, numbers, limit, limit_spread=rounding)
     note = f"at most {layer.gap:.3g} of {layer.objective:.3g} can be gained."
-    return Proof(layer.gap + layer.rounding, "recomputed", note, numbers, limit, layer.rounding, layer.rounding)
+    return Proof(layer.gap + layer.rounding, "recomputed", note, numbers, limit, layer.rounding, rounding)
 
 
 @fact("network.links", kind="feasibility", side="exact",

@@ -25,7 +25,8 @@ class LayerGap(NamedTuple):
 
     gap: float
     objective: float
-    rounding: float = 0.0
+    rounding: float = 0.0  # of the gap
+    objective_rounding: float = 0.0
 
 
 class _Layer(NamedTuple):
@@ -79,7 +80,8 @@ def output_layer_gap(
     gap = min(sum(g.value for g in found), objective) if proved else objective
     # Features come from a forward pass; this is the change that another pass may cause, relative to the terms.
     terms = objective + float(s @ np.sum(np.abs(Y * (H @ coef + intercept)), axis=1)) / total
-    return LayerGap(gap, objective, spread + 4 * gamma(len(Y) + H.shape[1] + 64) * terms)
+    moved = 4 * gamma(len(Y) + H.shape[1] + 64) * terms
+    return LayerGap(gap, objective, spread + moved, sum(g.objective_spread for g in found) + moved)
 
 
 def _problem(loss: str, activation: str, outputs: int, alpha: float, total: float) -> dict[str, Any]:

@@ -90,10 +90,11 @@ def _errors(operator: Any, y: np.ndarray, used: Any, side: tuple[np.ndarray, flo
     w, level, classes = side
     z, counts = operator.times(w), np.zeros(2, dtype=np.int64)
     for start, stop in blocks(len(y), ROWS):
-        part, mid = slice(start, stop), z.mid[start:stop]
-        radius = z.rad[part] + 4 * UNIT * (np.abs(mid) + abs(level))
-        margin = np.where(class_codes(y[part], classes) == 1, 1.0, -1.0) * (mid + level)
-        counts += [int(np.sum(used[part] & ~(margin > times * radius))) for times in (1, 4)]
+        part = slice(start, stop)
+        mid, rad, own = (values[part][used[part]] for values in (z.mid, z.rad, y))  # other rows may have other labels
+        radius = rad + 4 * UNIT * (np.abs(mid) + abs(level))
+        margin = np.where(class_codes(own, classes) == 1, 1.0, -1.0) * (mid + level)
+        counts += [int(np.sum(~(margin > times * radius))) for times in (1, 4)]
     errors, most = counts.tolist()
     return errors, most
 
