@@ -8,7 +8,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.tree import DecisionTreeRegressor as Theirs
 
 from surefit import DecisionTreeRegressor
-from surefit.core.errors import InvalidData
+from surefit.core.errors import CertificateError, InvalidData
 from surefit.solvers.trees.flat import LEAF
 
 X, y = load_diabetes(return_X_y=True)
@@ -105,3 +105,13 @@ def test_targets_far_from_zero_are_checked_to_their_last_digit():
     y = X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(60) + 1e12
     model = DecisionTreeRegressor(random_state=0).fit(X, y)
     assert model.verify(X, y)["tree.splits"].ok
+
+
+@pytest.mark.parametrize("count", [-3, 2])
+def test_another_number_of_columns_is_refused(count):
+    X = np.arange(12.0).reshape(4, 3)
+    model = DecisionTreeRegressor().fit(X, X[:, 0])
+    certificate = model.certificate_
+    model.n_features_in_ = count
+    with pytest.raises(CertificateError):
+        certificate.verify(X, X[:, 0])

@@ -54,9 +54,7 @@ class TreeMixin:
     @property
     def is_categorical_(self) -> np.ndarray:
         """Whether each column is categorical."""
-        found = np.zeros(self.n_features_in_, dtype=np.bool_)  # type: ignore[attr-defined]
-        found[list(self.categories_)] = True  # type: ignore[attr-defined]
-        return found
+        return np.isin(np.arange(self.n_features_in_), list(self.categories_))  # type: ignore[attr-defined]
 
     def apply(self, X, check_input=True) -> np.ndarray:
         """Return the node of each row: a leaf, or the inner node at which its category was not seen in training."""
