@@ -11,8 +11,9 @@ from surefit.checks.enclosure import BLOCK, UNIT, Enclosed, block_sum, gamma, up
 from surefit.checks.gap.penalties import Penalty
 
 BLURRED = 1e-10  # largest accepted rounding of v, relative to the objective; otherwise conditions are met exactly
-SAME = 1e-11  # largest rounding of its objective, relative
-MARGIN = 2e-3  # spread of such bounds, so that both proofs imply what either of them states
+# Smooth losses have two proofs, by one pass and row by row. These margins let each imply what the other one states.
+SAME = 1e-11  # largest rounding error of an objective by one pass, relative
+MARGIN = 2e-3  # share of the gap that is added to its spread
 
 
 class Gap(NamedTuple):
