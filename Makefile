@@ -67,6 +67,7 @@ reliability: $(VENV)/.installed-dev ## hostile inputs and files, interrupts, lea
 	$(BIN)/python -m tests.reliability.inputs
 	$(BIN)/python -m tests.reliability.files 2000
 	$(BIN)/python -m tests.reliability.interrupts 20
+	$(BIN)/python -m tests.reliability.commands 20
 	$(BIN)/python -m tests.reliability.leaks 100000
 	$(BIN)/python -m tests.reliability.strict
 	$(BIN)/python -m tests.reliability.mutations

@@ -1,21 +1,20 @@
 """Ctrl-C and time limits at random moments, for some estimators; for all of them by ``make reliability``."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
 
-import numpy as np
 import pytest
-import skops.io
 from sklearn.base import BaseEstimator
-from sklearn.linear_model import Ridge as SklearnRidge
+from tests.reliability.commands import COMMANDS, LATEST, fault, prepare
 from tests.reliability.interrupts import faults
 
 import surefit
-from surefit.cli.main import USAGE_ERROR
+from surefit.cli.main import app
 from surefit.core.budget import Budget
-from surefit.core.guards.interrupts import EXIT_CODE, SENTENCE, as_interrupts
+from surefit.core.guards.interrupts import as_interrupts
 
 ITERATIVE = (
     "Lasso", "LogisticRegression", "SVC", "MLPRegressor", "HistGradientBoostingClassifier", "KMeans", "Perceptron",
@@ -110,53 +109,19 @@ def test_ctrl_c_during_compilation_is_an_interrupt_and_the_next_fit_is_proved(tm
     assert int(done.stdout) >= 2
 
 
-#: A command that is interrupted after some seconds of CPU time, whatever else the machine does.
-INTERRUPTED = """
-import signal, sys
-from surefit.cli import run
-signal.signal(signal.SIGPROF, lambda *_: signal.raise_signal(signal.SIGINT))
-signal.setitimer(signal.ITIMER_PROF, float(sys.argv.pop(1)))
-sys.argv[0] = "surefit"
-run()
-"""
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a model of surefit, one of another library, and rows."""
+    """A folder with models of surefit, one of another library, rows, and a program."""
     place = tmp_path_factory.mktemp("commands")
-    rows = np.random.default_rng(0).normal(size=(30, 2))
-    target = rows @ [1.0, 2.0] + 0.1
-    surefit.save(surefit.Ridge().fit(rows, target), place / "own.surefit")
-    skops.io.dump(SklearnRidge().fit(rows, target), place / "other.skops")
-    (place / "rows.csv").write_text(
-        "a,b,y\n" + "".join(f"{a},{b},{y}\n" for (a, b), y in zip(rows, target, strict=True))
-    )
+    prepare(place)
     return place
 
 
-@pytest.mark.parametrize("seconds", [0.02, 0.5, 1.5])
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("predict", "own.surefit", "rows.csv"),
-        ("verify", "own.surefit", "rows.csv"),
-        ("certify", "other.skops", "rows.csv", "-t", "y"),
-        ("warmup", "Ridge"),
-    ],
-    ids=lambda words: words[0],
-)
-def test_an_interrupted_command_ends_in_one_sentence(folder, words, seconds):
-    files = sorted(folder.iterdir())
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, str(seconds), *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert "Traceback" not in done.stderr
-    assert sorted(folder.iterdir()) == files
-    assert done.returncode in (0, USAGE_ERROR, EXIT_CODE), done.stderr
-    assert done.returncode != EXIT_CODE or done.stderr.splitlines()[-1] == SENTENCE
-    assert done.returncode == EXIT_CODE or seconds > 0.1
+def test_every_command_is_interrupted():
+    assert set(COMMANDS) == {command.name or command.callback.__name__ for command in app.registered_commands}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_interrupted_command_ends_in_one_sentence(folder, name):
+    for seconds in (0.02, random.Random(name).uniform(0.3, LATEST)):
+        assert not fault(folder, name, seconds)
