@@ -65,6 +65,7 @@ bench: $(VENV)/.installed-bench ## time surefit and its peers in one run (an idl
 
 reliability: $(VENV)/.installed-dev ## hostile inputs and files, interrupts, leaks, mutations, statements, clusters, sessions of the laboratory
 	$(BIN)/python -m tests.reliability.inputs
+	$(BIN)/python -m tests.reliability.labels
 	$(BIN)/python -m tests.reliability.files 2000
 	$(BIN)/python -m tests.reliability.interrupts 20
 	$(BIN)/python -m tests.reliability.commands 20

@@ -56,6 +56,14 @@ def test_import_costs_nothing_that_was_not_asked_for():
     assert result.stdout.split() == []
 
 
+@pytest.mark.parametrize("enabled", [True, False])
+def test_import_leaves_the_garbage_collector_as_it_was(enabled):
+    result = run_python(
+        f"import gc; gc.{'enable' if enabled else 'disable'}(); from surefit import Lasso; print(gc.isenabled())"
+    )
+    assert result.stdout.split() == [str(enabled)], result.stderr
+
+
 def test_a_fit_needs_no_optional_dependency():
     code = """
 import sys

@@ -3,7 +3,9 @@
 Public names are imported when first used: ``import surefit`` does not import Numba, matplotlib or scikit-learn.
 """
 
+import gc
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from surefit._names import HOME as _HOME
@@ -17,12 +19,23 @@ __all__ = sorted(["__version__", *_HOME])
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
+        value = getattr(_imported(_HOME[name]), name)
         globals()[name] = value
         return value
     if name in _FOLDERS:
-        return import_module(f"surefit.{name}")
+        return _imported(f"surefit.{name}")
     raise AttributeError(f"module 'surefit' has no attribute {name!r}")
+
+
+def _imported(name: str) -> ModuleType:
+    """Import a module while the garbage collector rests: modules stay in memory, so it would search them in vain."""
+    resting = not gc.isenabled()
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        if not resting:
+            gc.enable()
 
 
 def __dir__() -> list[str]:

@@ -57,6 +57,23 @@ def test_damaged_and_unwritable_files_cost_time_only(tmp_path):
     assert said.startswith("[1, 2, 0] surefit: compiled code cannot be cached on disk")
 
 
+LATER = """
+from numba import njit
+from numba.core.registry import cpu_target
+tables = cpu_target.target_context._registries
+print(len(tables), njit(lambda x: x.sum() + 1.0)(np.ones(2)), len(tables) > 5)
+"""
+
+
+def test_cached_code_runs_without_the_tables_of_the_compiler_which_later_prepares_them(tmp_path):
+    folder = tmp_path / "cache"
+    assert sort_with_cache_at(folder) == "[1, 2, 0]"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    done = subprocess.run([sys.executable, "-c", SORT + LATER], env=environment, capture_output=True, text=True)
+    assert done.stdout.split("\n")[:2] == ["[1, 2, 0]", "0 3.0 True"], done.stderr
+
+
 def test_a_full_disk_costs_time_only(tmp_path):
     said = sort_with_cache_at(
         tmp_path / "cache",

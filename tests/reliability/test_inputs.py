@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.reliability.inputs import run
+from tests.reliability.labels import classifiers, outcome
 from tests.reliability.roster import estimators
 
 import surefit
@@ -38,7 +39,7 @@ LABELS = 100_000  # one per row
 ROWS = np.random.default_rng(0).normal(size=(LABELS, 1))
 PER_CLASS = (
     "AveragedPerceptron", "BatchPerceptron", "KernelPerceptron", "LeastSquaresClassifier", "LogisticRegression", "Perceptron",
-    "SGDClassifier", "SVC",
+    "SGDClassifier", "SVC", "MAPClassifier", "RidgeClassifier",
 )  # fmt: skip
 
 
@@ -58,3 +59,9 @@ def test_a_hundred_thousand_labels_are_learned(name):
     model = getattr(surefit, name)().fit(ROWS, np.arange(LABELS))
     assert len(model.classes_) == LABELS
     assert name == "KNeighborsClassifier" or np.array_equal(model.predict(ROWS[:3]), [0, 1, 2])
+
+
+def test_every_classifier_takes_as_many_labels_as_rows_or_says_why_not():
+    found = {cls.__name__: outcome(60, k) for k, cls in enumerate(classifiers())}
+    assert {name: words for name, words in found.items() if words not in ("fitted", "refused")} == {}
+    assert sum(words == "fitted" for words in found.values()) > 20

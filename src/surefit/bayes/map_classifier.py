@@ -10,6 +10,7 @@ from surefit.bayes.classes import ClassDistribution
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.guards import memory
 from surefit.core.validation import (
     ARRAY,
     NON_NEGATIVE,
@@ -92,6 +93,7 @@ class MAPClassifier(CertifiedMixin, ClassifierMixin, BaseEstimator):
         weights = read_weights(self, sample_weight, X.shape[0])
         present = np.full(X.shape[0], True) if weights is None else weights > 0
         self.classes_, codes = np.unique(y[present], return_inverse=True)
+        memory.require_classes("MAPClassifier", len(codes), len(self.classes_))
         used = np.ones(int(present.sum())) if weights is None else weights[present]
         self._set_priors(codes, used)
         family = self.distributions if isinstance(self.distributions, str) else "given"

@@ -20,6 +20,7 @@ from typing import Any, overload
 
 import numpy as np
 from numba import config, njit
+from numba.core.runtime.nrt import rtsys
 
 import surefit.core.compilation.notice  # noqa: F401  (says when compilation takes long)
 from surefit.core.compilation.nested import PartCompiler, WholeCompiler
@@ -120,7 +121,7 @@ def _forgive(dispatcher: Any) -> None:
     kept: Any = getattr(dispatcher, "_cache", None)
     if not hasattr(kept, "_cache_file"):
         return
-    load, save = kept.load_overload, kept.save_overload
+    load, save = _without_tables(kept), kept.save_overload
 
     def load_overload(signature: Any, context: Any) -> Any:
         try:
@@ -141,6 +142,22 @@ def _forgive(dispatcher: Any) -> None:
             _say_once(error)
 
     kept.load_overload, kept.save_overload = load_overload, save_overload
+
+
+def _without_tables(kept: Any) -> Callable[[Any, Any], Any]:
+    """Return a function that reads machine code from the cache.
+
+    Numba prepares its tables of types and implementations before it reads the cache, though only the compiler uses them, and the compiler
+    prepares them itself. Machine code needs no more than Numba's memory management.
+    """
+    if not hasattr(kept, "_load_overload"):  # another version of Numba
+        return kept.load_overload
+
+    def load(signature: Any, context: Any) -> Any:
+        rtsys.initialize(context)
+        return kept._load_overload(signature, context)
+
+    return load
 
 
 _SAID: set[type] = set()

@@ -145,13 +145,13 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
         problem = pose(self, data.X, data.y, data.sample_weight)
         self.classes_, self.means_, self.priors_ = data.classes, m.means, np.array(problem["priors"])
         self.rotations_, self.scalings_, stored, flat = [], [], [], []
-        for k in range(len(m.totals)):
+        for k, name in enumerate(data.classes.tolist()):
             C = self._covariance(data, m.scatters[k] / m.totals[k], k, float(m.totals[k]))
             axes = class_axes(
                 C, self._drawn(m.scatters[k], float(m.totals[k])), data.rows, k, m.means[k], float(self.tol)
             )
             if axes.flat:
-                flat.append(data.classes.tolist()[k])
+                flat.append(name)
                 self._require_floor(flat)
             self.rotations_.append(axes.rotation)
             self.scalings_.append(axes.variances)

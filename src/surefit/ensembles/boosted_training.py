@@ -171,9 +171,9 @@ def _split(estimator, X, targets: Targets, given: Watched | None, random) -> tup
             rows, test_size=estimator.validation_fraction, stratify=codes, random_state=estimator._split_seed
         )
     except ValueError as error:
-        who = type(estimator).__name__
+        who, words = type(estimator).__name__, str(error).split(". ")[0]  # the rest lists every class
         raise InvalidParameter(
-            who, "validation_fraction", f"possible ({error})", estimator.validation_fraction
+            who, "validation_fraction", f"possible ({words})", estimator.validation_fraction
         ) from None
     kept, held = np.sort(kept), np.sort(held)
     return kept, Watched(X[held], targets.y[held], targets.labels[held], targets.weights[held])

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.guards import memory
 from surefit.core.validation import check_labels, read_data, read_weights
 from surefit.losses import is_margin_loss
 from surefit.problems.base import pose
@@ -63,6 +64,7 @@ def read_rows(
             raise InvalidData(
                 f"{who}: y has one class only ({classes.tolist()[0]!r}); a classifier needs at least two."
             )
+        memory.require_classes(who, len(y), len(classes))
     y = y.astype(np.float64) if y.dtype.kind in "biuf" else y
     problem = pose(estimator, X, y, weights)
     if problem["loss"] in LOG_LINK:

@@ -93,8 +93,9 @@ def _probabilities(problem: dict[str, Any], masses: np.ndarray, counts: np.ndarr
         parts, totals = counts + alpha, masses[:, None] + 2 * alpha
         return np.where(totals > 0, parts / np.where(totals > 0, totals, 1.0), 0.5)
     if problem["density"] == "complement":
-        others = ~np.eye(len(counts), dtype=bool)
-        counts = np.stack([counts[line].sum(axis=0) for line in others])
+        zero = np.zeros((1, counts.shape[1]))
+        before, after = np.cumsum(counts, axis=0)[:-1], np.cumsum(counts[::-1], axis=0)[-2::-1]
+        counts = np.vstack([zero, before]) + np.vstack([after, zero])  # of all other classes
     parts = counts + alpha
     totals = parts.sum(axis=1, keepdims=True)
     return np.where(totals > 0, parts / np.where(totals > 0, totals, 1.0), 1.0 / counts.shape[1])
