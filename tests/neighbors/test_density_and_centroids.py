@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate
 from sklearn import neighbors as peers
 
-from surefit import CertificateError, KernelDensity, NearestCentroid
+from surefit import CertificateError, InvalidData, KernelDensity, NearestCentroid
 from surefit.checks.neighbors.centroids import _largest
 
 SHAPES = ("gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine")
@@ -108,3 +108,9 @@ def test_other_centroids_are_refused(name):
 def test_the_largest_entry_of_each_column_is_found_among_lines_and_rest(n):
     X = np.random.default_rng(n).normal(size=(n, 3))
     assert np.array_equal(_largest(X), np.abs(X).max(axis=0))
+
+
+def test_equal_rows_whose_mean_is_rounded_are_refused():
+    X = np.tile([-0.13725701, -0.9853293], (10, 1))
+    with pytest.raises(InvalidData, match="zero variance"):
+        NearestCentroid(shrink_threshold=0.1).fit(X, [1, *[0] * 9])

@@ -102,7 +102,7 @@ class NearestCentroid(CertifiedMixin, ClassifierMixin, BaseEstimator):
         self.centroids_ = np.array([center(part) for part in rows])
         squares = sum(_squares(_dense(part) - c) for part, c in zip(rows, self.centroids_, strict=True))
         self.within_class_std_dev_ = np.sqrt(squares / max(n - K, 1))
-        if not np.any(squares) and np.array_equal(_dense(X.max(axis=0)).ravel(), _dense(X.min(axis=0)).ravel()):
+        if np.array_equal(_dense(X.max(axis=0)).ravel(), _dense(X.min(axis=0)).ravel()):
             raise InvalidData("NearestCentroid: All features have zero variance. Division by zero.")
         self._shrink(_means(X), np.array([part.shape[0] for part in rows]), n)
         read_as = y.astype(np.float64) if y.dtype.kind in "biuf" else y  # in the format of the checker
