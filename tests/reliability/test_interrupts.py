@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from tests.reliability.commands import COMMANDS, LATEST, fault, prepare
@@ -14,6 +15,7 @@ from tests.reliability.interrupts import faults
 import surefit
 from surefit.cli.main import app
 from surefit.core.budget import Budget
+from surefit.core.distinct import unique_rows
 from surefit.core.guards.interrupts import as_interrupts
 
 ITERATIVE = (
@@ -60,6 +62,20 @@ def test_an_interrupt_that_another_library_turned_into_an_error_is_an_interrupt(
         surefit.BaggingClassifier(_Base()).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
     with pytest.raises(ZeroDivisionError), as_interrupts():
         raise ZeroDivisionError
+
+
+def test_ctrl_c_waits_while_rows_are_compared(monkeypatch):
+    compared, unique = [], np.unique
+
+    def pressed(rows, axis=None):
+        signal.raise_signal(signal.SIGINT)
+        compared.append(unique(rows, axis=axis))
+        return compared[-1]
+
+    monkeypatch.setattr(np, "unique", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        unique_rows(np.array([[1, 2], [1, 2]]))
+    assert len(compared[0]) == 1
 
 
 #: Ctrl-C twice in every fit, a little later each time, until one is through; machine code is in no cache.

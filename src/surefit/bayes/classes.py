@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 from surefit.bayes.distributions import Rows, as_rows, normal_moments
 from surefit.bayes.divergence import probabilities
 from surefit.bayes.joint import JointModel, RiskValue, seeded
+from surefit.core.distinct import unique_rows
 from surefit.core.errors import InvalidData, InvalidParameter
 
 
@@ -113,7 +114,7 @@ class ClassDistribution(JointModel):
     def _finite(self) -> tuple[np.ndarray, np.ndarray] | None:
         if any(rows.finite is None for rows in self._rows):
             return None
-        points = np.unique(np.concatenate([rows.finite.points for rows in self._rows]), axis=0)
+        points = unique_rows(np.concatenate([rows.finite.points for rows in self._rows]))
         return points, np.exp(self.log_joint(points)).sum(axis=1)
 
     def _line(self):

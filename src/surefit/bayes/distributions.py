@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from surefit.bayes.divergence import probabilities
+from surefit.core.distinct import unique_rows
 from surefit.core.errors import InvalidData, InvalidParameter
 
 TAIL = 1e-15  # probability omitted when the support of a discrete SciPy distribution is truncated
@@ -35,7 +36,7 @@ class FiniteDistribution:
         points = np.asarray(points, dtype=np.float64)
         self.points = points[:, None] if points.ndim == 1 else points
         self.weights = probabilities("FiniteDistribution", "weights", weights)
-        different = len(np.unique(self.points, axis=0))
+        different = len(unique_rows(self.points))
         if different != len(self.weights):
             raise InvalidData(
                 f"FiniteDistribution: {len(self.weights)} different points are needed; got {different}. "

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.distinct import unique_rows
 from surefit.core.errors import InvalidData, InvalidParameter
 
 MOST_SUBSETS = 2_000_000  # limit for an exhaustive search
@@ -131,7 +132,7 @@ def shatter_coefficient(predictions: Any, n: int) -> int:
     table = _table("shatter_coefficient", predictions)
     if not 0 <= n <= table.shape[1]:
         raise InvalidParameter("shatter_coefficient", "n", f"an integer from 0 to {table.shape[1]}", n)
-    return max(len(np.unique(table[:, list(chosen)], axis=0)) for chosen in subsets_of(table.shape[1], n))
+    return max(len(unique_rows(table[:, list(chosen)])) for chosen in subsets_of(table.shape[1], n))
 
 
 def vc_dimension_of(predictions: Any) -> Shattering:
@@ -146,7 +147,7 @@ def vc_dimension_of(predictions: Any) -> Shattering:
     >>> vc_dimension_of(np.tri(5, 4, -1, dtype=bool))
     Shattering(dimension=1, points=(0,), members=(0, 1))
     """
-    table = np.unique(_table("vc_dimension_of", predictions), axis=0, return_index=True)
+    table = unique_rows(_table("vc_dimension_of", predictions), return_index=True)
     rows, originals = table
     best = Shattering(0, (), (int(originals.min()),))
     for size in range(1, int(math.log2(len(rows))) + 1):

@@ -11,6 +11,7 @@ from surefit.checks.enclosure import gamma
 from surefit.checks.judge import Proof, claim, refused
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.distinct import unique_rows
 from surefit.core.sample import Data
 
 LARGEST_DEGREE = 170  # larger factorials overflow
@@ -135,6 +136,6 @@ def _require_all(powers: np.ndarray, degree: int, d: int, least: int) -> None:
     right = powers.shape == (count, d) and powers.dtype.kind == "i" and bool(np.all(powers >= 0))
     if right:
         sums = powers.sum(axis=1)
-        right = bool(np.all((sums >= least) & (sums <= degree))) and len(np.unique(powers, axis=0)) == count
+        right = bool(np.all((sums >= least) & (sums <= degree))) and len(unique_rows(powers)) == count
     if not right:
         raise ValueError(f"powers_ must be the exponents of all {count} monomials, each once")

@@ -9,6 +9,7 @@ from surefit.clusters.scatter import scatter
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with_callbacks
 from surefit.core.claims import Claim
+from surefit.core.distinct import unique_rows
 from surefit.core.errors import ConvergenceWarning, InvalidData
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.threads import one_blas_thread
@@ -170,7 +171,7 @@ def distinct_rows(X, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray
     used = np.flatnonzero(weights > 0)
     part = X[used]
     part = np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
-    rows, inverse = np.unique(part, axis=0, return_inverse=True)
+    rows, inverse = unique_rows(part, return_inverse=True)
     if len(rows) > MOST_ROWS:
         raise InvalidData(
             f"ExhaustiveClustering: X must have at most {MOST_ROWS} distinct rows; got {len(rows)}. Use KMeans, which bounds the "

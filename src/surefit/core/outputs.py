@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from surefit.core.distinct import unique_rows
 from surefit.core.errors import InvalidParameter, InvalidType
 
 
@@ -67,7 +68,7 @@ def logarithms(shares: Any) -> Any:
 
 def target_ranks(y: np.ndarray) -> np.ndarray:
     """Return a vector that sorts in the same order as the rows of ``y``."""
-    return y if y.ndim == 1 else np.unique(y, axis=0, return_inverse=True)[1].reshape(-1)
+    return y if y.ndim == 1 else unique_rows(y, return_inverse=True)[1].reshape(-1)
 
 
 class ClassListsMixin:

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
+from surefit.core.distinct import unique_rows
 from surefit.core.errors import InvalidParameter
 from surefit.core.threads import count_threads
 from surefit.kernels import Kernel
@@ -126,7 +127,7 @@ def kernel_search(who: str, kernel: Kernel, X: Any) -> Pairs:
     A = kernel.read(X)
     copies = np.arange(A.shape[0])
     if isinstance(A, np.ndarray) and A.dtype.kind == "f":
-        rows, places = np.unique(A, axis=0, return_inverse=True)
+        rows, places = unique_rows(A, return_inverse=True)
         if len(rows) < len(A):  # ):  # duplicate rows must have bitwise equal distances, for any order of summation
             A, copies = rows, np.ravel(places)
 

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.claims import Claim
+from surefit.core.distinct import unique_rows
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import POSITIVE, Rule, check_params, one_of, read_data, read_weights
 from surefit.partitions.partitioners import CubicPartition, cell_keys, cell_numbers, fit_partitioner
@@ -37,7 +38,7 @@ class PartitionBase(CertifiedMixin, BaseEstimator):
         taking_part = slice(None) if weights is None else weights > 0
         rows = X[taking_part]
         self.partition_ = fit_partitioner(type(self).__name__, self._partitioner(rows), rows)
-        self._known, cells = np.unique(cell_keys(self.partition_, rows), axis=0, return_inverse=True)
+        self._known, cells = unique_rows(cell_keys(self.partition_, rows), return_inverse=True)
         self._training_cells = cells.reshape(-1)
         self.n_cells_ = len(self._known)
         counts = np.ones(X.shape[0]) if weights is None else weights

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_array
 
+from surefit.core.distinct import unique_rows
 from surefit.core.errors import InvalidData, InvalidParameter
 
 #: Methods of a fitted partitioner that return cells, in order of preference: ours, trees, clusterings, discretizers.
@@ -123,6 +124,6 @@ def cell_numbers(known: np.ndarray, keys: np.ndarray) -> np.ndarray:
     array([ 1, -1])
     """
     table = {key.tobytes(): number for number, key in enumerate(known)}
-    distinct, places = np.unique(keys, axis=0, return_inverse=True)
+    distinct, places = unique_rows(keys, return_inverse=True)
     numbers = np.array([table.get(key.tobytes(), -1) for key in distinct], dtype=np.int64)
     return numbers[places.reshape(-1)]

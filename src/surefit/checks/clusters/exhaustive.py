@@ -19,6 +19,7 @@ from surefit.checks.enclosure import gamma
 from surefit.checks.judge import AtLeast, Proof, claim, refused
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.distinct import unique_rows
 from surefit.core.sample import Data
 
 MOST_STATES = 2**24  # largest number of partial partitions that the checker lists
@@ -69,7 +70,7 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 def _distinct(data: Data) -> tuple[np.ndarray, np.ndarray]:
     weights = weights_of(data)
     used = np.flatnonzero(weights > 0)
-    rows, place = np.unique(dense(data.X[used]), axis=0, return_inverse=True)
+    rows, place = unique_rows(dense(data.X[used]), return_inverse=True)
     return rows, np.bincount(place.ravel(), weights=weights[used])
 
 

@@ -18,6 +18,7 @@ from surefit.checks.judge import AtMost, Proof, claim, shared
 from surefit.checks.labels import label_codes, row_weights
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.distinct import unique_rows
 from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 
@@ -46,7 +47,7 @@ def _cells(certificate: Certificate, data: Data) -> Cells:
     rows = np.flatnonzero(weights > 0)
     if side is not None:
         keys = np.floor(np.asarray(data.X, dtype=np.float64)[rows] / side) + 0.0
-        known, cell = np.unique(keys, axis=0, return_inverse=True)
+        known, cell = unique_rows(keys, return_inverse=True)
         cell = cell.reshape(-1)
         if not np.array_equal(model["cell_keys_"], known):
             raise CertificateError(f"{certificate.estimator}: cell_keys_ are not the cubes of the training rows.")

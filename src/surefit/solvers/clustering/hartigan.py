@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.budget import Reason
+from surefit.core.distinct import unique_rows
 from surefit.core.jit import compiled
 from surefit.solvers.clustering.assignments import fresh_sums
 from surefit.solvers.clustering.lloyd import Partition, lloyd
@@ -73,7 +74,7 @@ def _distinct(points: Any, weights: np.ndarray) -> Groups:
     first = np.argsort(values[:, 0], kind="stable")
     distinct, total = values[first], weights[rows[first]]
     if not np.all(distinct[1:, 0] > distinct[:-1, 0]):  # otherwise, the first column determines the order
-        distinct, first, inverse = np.unique(values, axis=0, return_index=True, return_inverse=True)
+        distinct, first, inverse = unique_rows(values, return_index=True, return_inverse=True)
         total = np.bincount(np.ravel(inverse), weights=weights[rows], minlength=len(distinct))
     return Groups(DensePoints(np.ascontiguousarray(distinct, dtype=np.float64), points.shift, 1.0), total, rows[first])
 

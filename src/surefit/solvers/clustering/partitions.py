@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.budget import Budget
+from surefit.core.distinct import unique_rows
 from surefit.core.partitioned import Part, PartitionedRows, row_draws, weights_in
 from surefit.solvers.clustering.assignments import audit, fresh_sums, lower_to_new_center, own_distances
 from surefit.solvers.clustering.lloyd import lloyd
@@ -168,7 +169,7 @@ def _drawn(part: Part, frame: Frame, count: int, seed: int, centers: np.ndarray 
 
 def _distinct(keys: np.ndarray, points: np.ndarray, count: int) -> _Draws:
     """Keep the first ``count`` distinct points."""
-    first = np.sort(np.unique(points, axis=0, return_index=True)[1])[:count]
+    first = np.sort(unique_rows(points, return_index=True)[1])[:count]
     return _Draws(keys[first], points[first], count)
 
 
