@@ -12,4 +12,4 @@ from surefit.core.guards.interrupts import deferred
 def unique_rows(rows: np.ndarray, **wanted: bool) -> Any:
     """Return ``np.unique(rows, axis=0, **wanted)``; Ctrl-C waits, because NumPy would turn it into an error about types."""
     with deferred():
-        return np.unique(rows, axis=0, **wanted)
+        return np.unique(rows, axis=0, **wanted)  # type: ignore[call-overload]
