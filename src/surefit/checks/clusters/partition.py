@@ -177,8 +177,10 @@ def _add_rows(
             rounding = 2 * unit * (distance + least)
             sums.nearest[0] = max(sums.nearest[0], distance - least + rounding)
             sums.nearest[1] = max(sums.nearest[1], rounding)
-    sums.off[:] += off
-    sums.spread[:] += spread
+    for a in range(k):
+        for j in range(d):
+            sums.off[a, j] += off[a, j]
+            sums.spread[a, j] += spread[a, j]
 
 
 @compiled
