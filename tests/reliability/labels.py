@@ -20,7 +20,7 @@ from surefit.core.errors import InvalidData, InvalidParameter
 
 LIMIT = 120.0
 MOST = 4 * 2**30
-LONGEST = 400  # characters of a sentence
+LONGEST = 600  # characters; a model that fits another one quotes its sentence
 
 
 def classifiers() -> list[type]:

@@ -71,8 +71,13 @@ def class_priors(priors: Any, given: Given, labels: list[Any]) -> list[float]:
         return (values / total if abs(total - 1.0) > 1e-5 else values).tolist()
     y = np.asarray(given.y)
     y = y if y.dtype.kind in "biuf" else y.astype(str)
+    present, codes = np.unique(y, return_inverse=True)
     if given.weights is None:
-        totals = [float(np.count_nonzero(y == label)) for label in labels]
+        sums = np.bincount(codes).tolist()
     else:
-        totals = [math.fsum(given.weights[y == label]) for label in labels]
-    return [total / math.fsum(totals) for total in totals]
+        order = np.argsort(codes, kind="stable")
+        sums = [math.fsum(part) for part in np.split(given.weights[order], np.cumsum(np.bincount(codes))[:-1])]
+    found = dict(zip(present.tolist(), sums, strict=True))
+    totals = [float(found.get(label, 0)) for label in labels]
+    total = math.fsum(totals)
+    return [each / total for each in totals]
