@@ -6,7 +6,7 @@ from tests.checks.gap.terms import objective, optimum, penalty_of, targets
 from tests.linear.test_linear_model import LOSSES
 
 from surefit import Certificate, KernelModel, kernels
-from surefit.core.errors import CertificateError
+from surefit.core.errors import CertificateError, InvalidParameter
 
 ALPHA = 0.05
 
@@ -50,3 +50,11 @@ def test_labels_of_three_classes():
     model = KernelModel("squared_hinge", alpha=0.01).fit(X, y)
     assert model.score(X, y) > 0.9 and model.decision_function(X).shape == (45, 3)
     model.verify(X, y)
+
+
+def test_an_indefinite_kernel_is_refused_in_a_sentence():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(InvalidParameter, match="kernel must be positive semidefinite on these rows .*; got 'sigmoid'"):
+        KernelModel(kernel="sigmoid").fit(X, X[:, 0])
+    with pytest.raises(InvalidParameter, match="got 'precomputed'"):
+        KernelModel(kernel="precomputed").fit(-np.eye(20) * 3, X[:, 0])

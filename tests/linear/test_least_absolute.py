@@ -104,3 +104,10 @@ def test_dependent_columns_and_more_columns_than_rows():
 def test_refusal():
     with pytest.raises(InvalidParameter, match="fit_intercept"):
         LeastAbsoluteDeviations(fit_intercept="no").fit(*problem())
+
+
+@pytest.mark.parametrize("seed", [2986, 2990])
+def test_weights_over_forty_powers_of_ten_are_solved(seed):
+    rng = np.random.default_rng(seed)  # HiGHS's presolve calls both programs infeasible
+    X, y, weights = rng.normal(size=(20, 6)), rng.normal(size=20), 10.0 ** rng.uniform(-20, 20, size=20)
+    LeastAbsoluteDeviations().fit(X, y, weights).verify(X, y, sample_weight=weights)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ from sklearn.base import BaseEstimator
 from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with_callbacks
 from surefit.core.claims import Claim
+from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin, warn_unless_converged
 from surefit.core.threads import one_blas_thread
 from surefit.core.validation import BOOLEAN, COUNT, NOTHING, POSITIVE, Rule, check_params, one_of
@@ -20,6 +23,16 @@ from surefit.problems.kernels import kernel_in
 from surefit.problems.stated_gap import StatedGapMixin
 from surefit.problems.terms import loss_term
 from surefit.solvers.barrier import minimize_kernel
+
+
+@contextmanager
+def _definite(who: str, kernel: Any) -> Iterator[None]:
+    """Raise ``InvalidParameter`` if a Newton step fails because the kernel is indefinite."""
+    try:
+        yield
+    except np.linalg.LinAlgError:
+        wanted = "positive semidefinite on these rows (otherwise the objective has no minimum)"
+        raise InvalidParameter(who, "kernel", wanted, kernel) from None
 
 
 class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, ComposedMixin, KernelSumMixin, BaseEstimator):
@@ -167,7 +180,7 @@ class KernelModel(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Composed
         reporter = progress_reporter(self, rows.X, rows.y)
         strength, options = problem["penalty"]["l2"], {"intercept": problem["fit_intercept"], "tol": problem["tol"]}
         options["free"] = T
-        with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread():
+        with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread(), _definite(who, self.kernel):
             results = [minimize_kernel(K, t, rows.c, loss, strength, **options, budget=budget) for t in rows.targets]
         if reporter is not None:
             reporter.finish()

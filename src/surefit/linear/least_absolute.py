@@ -113,14 +113,21 @@ def _solve(X, y, s, fit_intercept: bool) -> tuple[np.ndarray, float, np.ndarray]
         A = np.vstack([A, ones]) if dense else sparse.vstack([A, sparse.csr_array(ones)])
     heaviest = float(s.max())
     share = s[used] / heaviest
-    found = linprog(
-        -(y[used] - center) / spread,
-        A_eq=A,
-        b_eq=np.zeros(A.shape[0]),
-        bounds=np.column_stack([-share, share]),
-        method="highs-ds",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
+    tolerances = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    for presolve in (
+        True,
+        False,
+    ):  # with weights from 1e-20 to 1e20, presolve may call the program infeasible, though zero is feasible
+        found = linprog(
+            -(y[used] - center) / spread,
+            A_eq=A,
+            b_eq=np.zeros(A.shape[0]),
+            bounds=np.column_stack([-share, share]),
+            method="highs-ds",
+            options={**tolerances, "presolve": presolve},
+        )
+        if found.status == 0:
+            break
     if found.status != 0:
         raise SurefitError(
             f"LeastAbsoluteDeviations: the linear program was not solved ({found.message}); scale the features."
