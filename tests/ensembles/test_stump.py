@@ -133,3 +133,13 @@ def test_a_smaller_error_than_the_true_one_is_refused(fitted):
     )
     with pytest.raises(CertificateError, match="error is"):
         replace(model.certificate_, subject=None, seal="", claims=claims).verify(X, y, sample_weight=w)
+
+
+def test_a_threshold_between_two_neighbors_in_single_precision_is_verified():
+    X = np.array([[99999992, 1e8], [1e8, 99999992], [99999976, 1e8], [1e8, 1e8], [1e8, 1e8]], dtype=np.float32)
+    y = ["c1", "c1", "c1", "c0", "c0"]
+    stump = DecisionStump().fit(X, y)
+    assert stump.error_ == 0.2
+    assert np.mean(stump.predict(X) != y) == 0.2
+    assert np.array_equal(stump.predict(X), stump.predict(X.astype(np.float64)))
+    stump.verify(X, y)

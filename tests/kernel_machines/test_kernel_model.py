@@ -52,6 +52,7 @@ def test_labels_of_three_classes():
     model.verify(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:Sigmoid:surefit.core.errors.DataWarning")
 def test_an_indefinite_kernel_is_refused_in_a_sentence():
     X = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(InvalidParameter, match="kernel must be positive semidefinite on these rows .*; got 'sigmoid'"):

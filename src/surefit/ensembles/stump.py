@@ -110,7 +110,8 @@ class DecisionStump(CertifiedMixin, ClassifierMixin, BaseEstimator):
 
     def _codes(self, X: np.ndarray) -> np.ndarray:
         column = dense_columns(X, self.feature_, self.feature_ + 1)[0]
-        return np.where(column <= self.threshold_, self.left_, self.right_)
+        cut = np.float64(self.threshold_)  # a Python float would be rounded to the type of the column
+        return np.where(column <= cut, self.left_, self.right_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

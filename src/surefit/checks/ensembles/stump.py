@@ -86,7 +86,9 @@ def said_by(column: np.ndarray, threshold: float, left: int, right: int, n_class
     """Return the class indices that a stump predicts from its column; raise an error for unknown classes."""
     if not (0 <= left < n_classes and 0 <= right < n_classes) or math.isnan(threshold):
         raise ValueError("a stump predicts a class that does not exist, or has no threshold")
-    return np.where(column <= threshold, left, right)
+    return np.where(
+        column <= np.float64(threshold), left, right
+    )  # in double precision, whatever the type of the column
 
 
 @claim(
