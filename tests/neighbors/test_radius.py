@@ -9,6 +9,8 @@ from tests.forging import forgeries, refused, resealed_model
 from surefit import NearestNeighbors, RadiusNeighborsClassifier, RadiusNeighborsRegressor
 from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.kernels import RBF
+from surefit.neighbors.radius import _by_scan, _by_tree, _many_near
+from surefit.neighbors.search import search_for
 
 RNG = np.random.default_rng(4)
 X, Q = RNG.normal(size=(150, 3)), RNG.normal(size=(20, 3))
@@ -99,3 +101,30 @@ def test_forged_neighbors_rows_and_targets_are_refused():
             assert refused(forged, X, y), what
     other = resealed_model(model, "_fit_X", X[::-1].copy())
     assert refused(other._certificate, X, model=other)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_scan_and_tree_find_the_same_rows_and_bits(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(300, 1500)), int(rng.integers(1, 8))
+    X = (
+        rng.integers(-3, 4, size=(n, d)) * 0.1
+        if seed % 3 == 0
+        else rng.normal(size=(n, d)) * 10.0 ** rng.integers(-5, 5)
+    )
+    X = X.astype(np.float32) if seed % 4 == 0 else X
+    search, Q = search_for(X, algorithm="kd_tree", metric="euclidean", p=2, metric_params=None), X[:30]
+    limits = np.linalg.norm(X[:1].astype(float) - Q, axis=1)  # a row at the edge of every ball
+    for radius in (limits, np.full(len(Q), np.median(limits))):
+        found = [[np.concatenate(part) for part in zip(*blocks, strict=True)] for blocks in (
+            _by_scan(search.X, Q, radius), _by_tree(search, Q, radius))]  # fmt: skip
+        assert all(map(np.array_equal, *found))
+
+
+def test_many_rows_near_are_found_by_a_scan_and_few_by_the_tree():
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    search = search_for(X, algorithm="kd_tree", metric="euclidean", p=2, metric_params=None)
+    assert _many_near(search, X[:50], np.full(50, 2.0))
+    assert not _many_near(search, X[:50], np.full(50, 0.01))
+    assert not _many_near(search, X[:0], np.zeros(0))
+    assert not _many_near(search._replace(p=1.0), X[:50], np.full(50, 2.0))

@@ -11,8 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import InvalidParameter
 from surefit.neighbors.search import Pairs, Search, Tree, minkowski
+from surefit.solvers.within_radius import scan
 
 CELLS = 2_000_000  # distances held in memory at a time
+SAMPLED = 16  # queries whose neighbors are counted to choose between tree and scan
+DENSE = 64  # the tree is slower than a scan if more than one row of this many is near
+SHORT_SUM = 7  # features up to which NumPy adds in order, as the scan does, so that both give the same bits
 EDGE = 1e-9  # the tree uses a slightly larger radius; distances are then compared in double precision
 
 
@@ -43,7 +47,10 @@ class Within(NamedTuple):
 def within(search: Search, X: Any, Q: Any, radius: Any) -> Within:
     """Return the rows of ``X`` whose distance from each query is at most ``radius``, a number or one per query."""
     radius = np.broadcast_to(np.asarray(radius, dtype=np.float64), (Q.shape[0],))
-    blocks = _by_tree(search, Q, radius) if isinstance(search, Tree) else _by_blocks(search, X, Q, radius)
+    if isinstance(search, Tree):
+        blocks = _by_scan(search.X, Q, radius) if _many_near(search, Q, radius) else _by_tree(search, Q, radius)
+    else:
+        blocks = _by_blocks(search, X, Q, radius)
     counts, indices, distances = (np.concatenate(part) for part in zip(*blocks, strict=True))
     return Within(np.concatenate([[0], np.cumsum(counts)]), indices, distances)
 
@@ -55,6 +62,27 @@ def _by_tree(search: Tree, Q: np.ndarray, radius: np.ndarray):
         distances = minkowski(query[None], search.X[candidates][None], search.p)[0]
         near = distances <= limit
         yield np.array([np.count_nonzero(near)]), candidates[near], distances[near]
+
+
+def _many_near(search: Tree, Q: np.ndarray, radius: np.ndarray) -> bool:
+    """Return whether some of the queries have so many rows near that a scan of all rows takes less time than the tree."""
+    n, d = search.X.shape
+    if search.p != 2 or d > SHORT_SUM or not len(Q):
+        return False
+    some = slice(None, None, -(-len(Q) // SAMPLED))
+    found = search.tree.query_ball_point(Q[some], radius[some], return_length=True)
+    return bool(np.mean(found) * DENSE > n)
+
+
+def _by_scan(X: np.ndarray, Q: Any, radius: np.ndarray):
+    columns = np.ascontiguousarray(np.asarray(X, dtype=np.float64).T)
+    size = max(1, CELLS // max(1, len(X)))
+    indices, distances = np.empty(size * len(X), dtype=np.int64), np.empty(size * len(X))
+    for start in range(0, len(Q), size):
+        part = np.ascontiguousarray(Q[start : start + size], dtype=np.float64)
+        counts = np.empty(len(part), dtype=np.int64)
+        total = scan(columns, part, radius[start : start + size], counts, indices, distances)
+        yield counts, indices[:total].copy(), distances[:total].copy()
 
 
 def _by_blocks(search: Any, X: Any, Q: Any, radius: np.ndarray):
