@@ -192,7 +192,8 @@ def round_of(seed: int, folder: Path, k: int) -> tuple[str, str]:
             kind = checked(draw, model, found, folder)
         except Exception as error:
             return "fault", f"{words}: {type(error).__name__}: {str(error)[:300]}"
-    inside = [w for w in caught if not issubclass(w.category, SPOKEN)]
+    own = type(model).__name__  # surefit's sentences begin with the name, such as those about deprecated parameters
+    inside = [w for w in caught if not issubclass(w.category, SPOKEN) and not str(w.message).startswith(f"{own}: ")]
     if inside:
         return (
             "fault",
