@@ -13,11 +13,15 @@ import resource
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.trust import Meter
 from benchmarks.workload import OURS, Quality, Solver, Workload
+
+SHORT = 0.5  # seconds that timed runs fill at least: the first of them touch new memory
+MOST = 10  # but no more than this many times the repeats that were asked for
 
 
 def main(config: dict[str, Any], result: Path) -> None:
@@ -39,21 +43,25 @@ def main(config: dict[str, Any], result: Path) -> None:
 def measure(workload: Workload, solver: Solver, config: dict[str, Any]) -> dict[str, Any]:
     """Warm up on a small sample of the same kind, then time the real one."""
     variant = solver.variants[config["variant"]]
-    solver.run(workload.make(**workload.sizes["warm"]), **variant)  # imports, compiles
+    meter = Meter() if solver.name == OURS and solver.package == OURS and workload.in_process else None
+    solver.run(workload.make(**workload.sizes["warm"]), **variant)  # imports, compiles, proves
+    if meter:
+        meter.seconds = 0.0
     data = workload.make(**workload.sizes[config["size"]])
     gc.collect()
     memory = PeakMemory()
     walls: list[float] = []
     cpus: list[float] = []
     qualities: list[Quality] = []
-    meter = Meter() if solver.name == OURS and solver.package == OURS and workload.in_process else None
-    while len(walls) < config["repeats"] and (not walls or sum(walls) + max(walls) <= config["budget"]):
+    while _goes_on(walls, config):
         wall, cpu = time.perf_counter(), _cpu_seconds()
         answer = solver.run(data, **variant)
         walls.append(time.perf_counter() - wall)
         cpus.append(_cpu_seconds() - cpu)
         if len(walls) == 1:
             peak = memory.megabytes() if workload.in_process else None  # before measuring quality allocates
+        if len(walls) > config["repeats"]:
+            continue  # measuring the quality may take longer than a short run
         qualities.append(_finite(workload.measure(data, answer)))
         gate = workload.gate
         if gate is not None and gate.on == "gap" and not gate.accepts(qualities[-1]._asdict()):
@@ -68,6 +76,13 @@ def measure(workload: Workload, solver: Solver, config: dict[str, Any]) -> dict[
         "gap": _worst(quality.gap for quality in qualities),
         "memory_mb": peak,
     }
+
+
+def _goes_on(walls: Sequence[float], config: dict[str, Any]) -> bool:
+    """Whether another run follows: at least ``repeats``, more if they are short, fewer if they are long."""
+    spent = sum(walls)
+    short = spent < SHORT and len(walls) < MOST * config["repeats"]
+    return not walls or ((len(walls) < config["repeats"] or short) and spent + max(walls) <= config["budget"])
 
 
 class PeakMemory:

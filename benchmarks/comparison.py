@@ -1,6 +1,6 @@
 """What follows from results: times at equal accuracy, and what more cores would give."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks.workload import OURS
@@ -34,6 +34,26 @@ def ours_as_accurate(entry: dict[str, Any]) -> dict[str, Any] | None:
     return min(level, key=lambda row: row["seconds"], default=None)
 
 
+class Task(NamedTuple):
+    """One task of a workload of several: our row, and that of the fastest peer."""
+
+    ours: dict[str, Any]
+    peer: dict[str, Any]
+
+    @property
+    def ratio(self) -> float:
+        """Time of the peer over ours."""
+        return self.peer["seconds"] / self.ours["seconds"]
+
+
+def tasks(rows: Sequence[dict[str, Any]]) -> Iterator[Task]:
+    """Every task that surefit and a peer did, in the order of our rows."""
+    for row in rows:
+        peers = [other for other in rows if other["variant"] == row["variant"] and other["solver"] != OURS]
+        if row["solver"] == OURS and row["counted"] and any(other["counted"] for other in peers):
+            yield Task(row, min((other for other in peers if other["counted"]), key=lambda other: other["seconds"]))
+
+
 class Speedup(NamedTuple):
     """Times of surefit with one and two threads; the serial share follows by Amdahl's law."""
 
@@ -62,7 +82,7 @@ def speedups(one: dict[str, Any], two: dict[str, Any]) -> Iterator[Speedup]:
     second = {entry["name"]: ours(entry) for entry in two["workloads"]}
     for entry in one["workloads"]:
         first, other = ours(entry), second.get(entry["name"])
-        if first is not None and other is not None and not grows(entry):
+        if first is not None and other is not None and not grows(entry) and not entry["tasks"]:
             yield Speedup(entry["name"], first["seconds"], other["seconds"])
 
 

@@ -34,10 +34,11 @@ def write(files: Sequence[Path], page: Path = PAGE, pictures: Path = picture.FOL
 
 
 def render(results: Sequence[dict[str, Any]]) -> str:
-    """All ratios drawn; machine and one line a workload for every result; then one table a workload, of the first result that has it."""
+    """Return all ratios drawn, an overview of every result, and one table per workload, of the first result that has it."""
     parts = [f"![Time of the fastest peer over the time of surefit, by workload](_static/{picture.RATIOS})"]
     for result in results:
-        parts += [_machine(result), *remarks(result), _overview(result)]
+        compared = [entry for entry in result["workloads"] if not comparison.grows(entry)]
+        parts += [_machine(result), *remarks(result), *([_overview(compared)] if compared else [])]
     parts += [_speedups(*results[:2])] if [r["options"]["threads"] for r in results[:2]] == [1, 2] else []
     first = {entry["name"]: entry for result in reversed(results) for entry in result["workloads"]}
     return "\n\n".join([*parts, *(_workload(first[name]) for name in sorted(first))])
@@ -53,10 +54,13 @@ def _machine(result: dict[str, Any]) -> str:
     )
 
 
-def _overview(result: dict[str, Any]) -> str:
+def _overview(entries: Sequence[dict[str, Any]]) -> str:
     rows = []
-    for entry in result["workloads"]:
-        if comparison.grows(entry):
+    for entry in entries:
+        if entry["tasks"]:
+            count = len(list(comparison.tasks(entry["rows"])))
+            mean = f"{entry['ratio']:.2f} (mean)" if entry["ratio"] is not None else ""
+            rows.append((entry["name"], f"{count} tasks", "fastest of each", mean, entry["verdict"], ""))
             continue
         ours, peer, level = (
             find(entry) for find in (comparison.ours, comparison.fastest_peer, comparison.ours_as_accurate)
@@ -106,7 +110,7 @@ def _workload(entry: dict[str, Any]) -> str:
             f"{entry['recipe'][0].upper()}{entry['recipe'][1:]}. Seed {entry['seed']}. Objective: `{entry['objective']}`. "
             f"Gate: {table.gate(entry)}. Floor (estimated): {entry['floor']}.",
             *drawn,
-            table.markdown(COLUMNS, rows),
+            table.by_task(entry) if entry["tasks"] else table.markdown(COLUMNS, rows),
             *([] if drawn else [table.summary(entry)]),
         ]
     )

@@ -1,8 +1,10 @@
 """Who passes the gate, who is fastest among those, and by what factor."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from benchmarks.comparison import tasks
 from benchmarks.runner import Row
 from benchmarks.workload import OURS, Workload
 
@@ -14,17 +16,23 @@ def rank(workload: Workload, rows: Sequence[Row]) -> dict[str, Any]:
 
     Each row gains ``distance`` (relative, to the best objective of the run), ``passes`` (None if it is never ranked)
     and ``counted`` (the fastest row of its solver that passes). ``ratio`` is the time of the fastest peer over ours.
+    If the variants are tasks, every one is judged alone, and ``ratio`` is the geometric mean of their ratios.
     """
-    judged = [row | {"distance": distance} for row, distance in zip(rows, _distances(rows), strict=True)]
+    groups = [[row for row in rows if row["variant"] == v] for v in _variants(rows)] if workload.tasks else [rows]
+    distances = {id(row): distance for group in groups for row, distance in zip(group, _distances(group), strict=True)}
+    judged = [row | {"distance": distances[id(row)]} for row in rows]
     for row in judged:
         good = row["status"] == "ok" and (workload.gate is None or workload.gate.accepts(row))
         row["passes"] = good if row["ranked"] else None
     for row in judged:
         same = [other for other in judged if other["solver"] == row["solver"]]
-        row["counted"] = row is _fastest(same)
+        row["counted"] = bool(row["passes"]) if workload.tasks else row is _fastest(same)
     ours = _fastest(row for row in judged if row["solver"] == OURS)
     peer = _fastest(row for row in judged if row["solver"] != OURS)
     ratio = peer["seconds"] / ours["seconds"] if ours and peer else None
+    if workload.tasks:
+        ratios = [task.ratio for task in tasks(judged)]
+        ratio = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
     return {
         "name": workload.name,
         "title": workload.title,
@@ -33,11 +41,16 @@ def rank(workload: Workload, rows: Sequence[Row]) -> dict[str, Any]:
         "objective": workload.objective,
         "floor": workload.floor,
         "gate": None if workload.gate is None else workload.gate._asdict(),
+        "tasks": workload.tasks,
         "rows": judged,
-        "fastest_peer": None if peer is None else peer["solver"],
+        "fastest_peer": None if peer is None or workload.tasks else peer["solver"],
         "ratio": ratio,
         "verdict": _verdict(ratio, ours, [row for row in judged if row["solver"] == OURS]),
     }
+
+
+def _variants(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(row["variant"] for row in rows))
 
 
 def _distances(rows: Iterable[Row]) -> list[float | None]:

@@ -16,7 +16,7 @@ from benchmarks.workload import OURS, Gate, Solver, Workload, label
 
 ROOT = Path(__file__).resolve().parent.parent
 THREAD_VARIABLES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA", "VECLIB_MAXIMUM", "GOTO")
-PASSING_VARIANTS = 2  # a second, tighter variant that passes shows that the first was not slow by accident
+PASSING_VARIANTS = 2  # of surefit's tolerances
 
 Row = dict[str, Any]
 
@@ -29,7 +29,7 @@ class Options:
     repeats: int = 5
     quick: bool = False
     timeout: float = 300.0  # seconds a process may live
-    budget: float = 60.0  # seconds of timed runs after which no further repeat starts
+    budget: float = 15.0  # seconds of timed runs after which no further repeat starts
     all_variants: bool = False
     peers: tuple[str, ...] | None = None  # None is every peer
 
@@ -43,29 +43,54 @@ def run_workload(workload: Workload, options: Options, report: Callable[[Row], N
     rows: list[Row] = []
     for solver in workload.solvers.values():
         if options.peers is None or solver.name == OURS or solver.name in options.peers:
-            for row in run_solver(workload, solver, options):
+            best = min((row["objective"] for row in rows if row["objective"] is not None), default=None)
+            for row in run_solver(workload, solver, options, best):
                 report(row)
                 rows.append(row)
     return rows
 
 
-def run_solver(workload: Workload, solver: Solver, options: Options) -> Iterator[Row]:
-    """Try the variants from loose to tight until enough of them pass the gate.
+def run_solver(workload: Workload, solver: Solver, options: Options, best: float | None = None) -> Iterator[Row]:
+    """Run the variants of a solver: all of them, or of a peer's tolerances those that find the loosest that passes the gate.
 
-    A tighter tolerance than the first that passes only costs time. A gate on the distance to the best objective is
-    known when all solvers have run, and without a gate variants are sizes: there every variant runs. ``--quick`` runs
-    the tightest alone.
+    A gate on the distance to the best objective is judged by ``best``, the best objective of the solvers before; surefit
+    runs first, and half the distance is demanded, since a later solver may be better. ``--quick`` runs the tightest alone.
     """
+    judged = workload.gate is not None and (workload.gate.on == "gap" or best is not None)
+    if solver.name != OURS and solver.ladder and judged and not (options.quick or options.all_variants):
+        yield from _loosest_that_passes(workload, solver, options, best)
+        return
     passed = 0
-    first = len(solver.variants) - 1 if options.quick and not options.all_variants else 0
+    first = len(solver.variants) - 1 if options.quick and not options.all_variants and not workload.tasks else 0
     for index in range(first, len(solver.variants)):
         row = run_variant(workload, solver, index, options)
         yield row
-        passed += row["status"] == "ok" and _passes_alone(workload.gate, row)
-        slow = row["status"] == "timed out" and workload.gate is not None  # a tighter variant is no better off
+        passed += solver.ladder and _passes_alone(workload.gate, row, best)
+        slow = (
+            row["status"] == "timed out" and workload.gate is not None and not workload.tasks
+        )  # a tighter variant is no better off
         hopeless = slow or row["status"] == "not installed"
         if hopeless or (passed == PASSING_VARIANTS and not options.all_variants):
             return
+
+
+def _loosest_that_passes(workload: Workload, solver: Solver, options: Options, best: float | None) -> Iterator[Row]:
+    """Bisect the tolerances, then run the next tighter one too: it shows that the first was not slow by accident."""
+    runs: dict[int, bool] = {}  # whether a variant passes
+    loose, tight = -1, len(solver.variants)  # the first misses the gate; the second passes, or takes too long
+    while tight - loose > 1:
+        index = (loose + tight) // 2
+        row = run_variant(workload, solver, index, options)
+        yield row
+        if row["status"] == "not installed":
+            return
+        runs[index] = _passes_alone(workload.gate, row, best)
+        if runs[index] or row["status"] == "timed out":
+            tight = index
+        else:
+            loose = index
+    if runs.get(tight) and tight + 1 < len(solver.variants) and tight + 1 not in runs:
+        yield run_variant(workload, solver, tight + 1, options)
 
 
 def run_variant(workload: Workload, solver: Solver, index: int, options: Options) -> Row:
@@ -143,5 +168,10 @@ def _summary(outcome: Mapping[str, Any]) -> Row:
     return row
 
 
-def _passes_alone(gate: Gate | None, row: Row) -> bool:
-    return gate is not None and gate.on == "gap" and gate.accepts(row)
+def _passes_alone(gate: Gate | None, row: Row, best: float | None) -> bool:
+    """Whether a row passes the gate whatever solvers follow; for a gate on the distance, as far as ``best`` can tell."""
+    if gate is None or row["status"] != "ok" or (gate.on == "distance" and (best is None or row["objective"] is None)):
+        return False
+    if gate.on == "gap":
+        return gate.accepts(row)
+    return row["objective"] - best <= 0.5 * gate.limit * (abs(best) or 1.0)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.comparison import Task, tasks
 from benchmarks.workload import OURS
 
 HEADER = (
@@ -55,13 +56,16 @@ def outcome(entry: dict[str, Any], row: dict[str, Any]) -> str:
         return "misses gate"
     if not row["counted"]:
         return "passes"
-    return "fastest peer" if row["solver"] == entry["fastest_peer"] else "counted"
+    fastest = row["solver"] == entry["fastest_peer"] or any(row is task.peer for task in _tasks(entry))
+    return "fastest peer" if fastest else "counted"
 
 
 def summary(entry: dict[str, Any]) -> str:
     """The ratio in a sentence."""
     if entry["ratio"] is None:
         return f"No ratio: {entry['verdict']}."
+    if entry["tasks"]:
+        return f"fastest peer of each task / {OURS}, geometric mean = {entry['ratio']:.2f} ({entry['verdict']})."
     return f"{entry['fastest_peer']} / {OURS} = {entry['ratio']:.2f} ({entry['verdict']})."
 
 
@@ -85,6 +89,28 @@ def show(result: dict[str, Any]) -> None:
         print(summary(entry))
 
 
+def by_task(entry: dict[str, Any]) -> str:
+    """One line per task, for the documentation; references such as a second way to call surefit have columns of their own."""
+    references = list(dict.fromkeys(row["solver"] for row in entry["rows"] if row["passes"] is None))
+    timed = {(row["solver"], row["variant"]): seconds(row["seconds"]) for row in entry["rows"]}
+    lines = [
+        (
+            task.ours["variant"].partition("=")[2],
+            seconds(task.ours["seconds"]),
+            *(timed.get((solver, task.ours["variant"]), "") for solver in references),
+            f"{task.peer['solver']} {seconds(task.peer['seconds'])}",
+            f"{task.ratio:.2f}",
+            _show(task.ours.get("certificate_share"), "{:.0%}"),
+        )
+        for task in _tasks(entry)
+    ]
+    return markdown(("task", OURS, *references, "fastest peer", "ratio", "certificate"), lines)
+
+
+def _tasks(entry: dict[str, Any]) -> list[Task]:
+    return list(tasks(entry["rows"])) if entry["tasks"] else []
+
+
 def plain(rows: Sequence[Sequence[str]]) -> str:
     """Aligned columns in plain text."""
     lines = [HEADER, *rows]
@@ -102,6 +128,8 @@ def seconds(value: float | None) -> str:
     """Three significant digits, in the unit that reads best."""
     if value is None:
         return ""
+    if value < 1e-4:
+        return f"{value * 1e6:.3g} us"
     return f"{value * 1e3:.3g} ms" if value < 0.1 else f"{value:.3g} s"
 
 

@@ -1,6 +1,7 @@
 """What a workload is: data, an objective, a gate that an answer must pass, and the solvers that try."""
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,16 @@ class Solver:
     variants: tuple[dict[str, Any], ...]
     ranked: bool  # False for a floor, such as the bare interpreter
 
+    @property
+    def ladder(self) -> bool:
+        """Whether the variants are tolerances, so that a tighter one than the first that passes only costs time."""
+        return all(key.endswith("tol") for variant in self.variants for key in variant)
+
+
+def cores() -> int:
+    """The number of cores of this process, which the harness limits; peers that ignore ``*_NUM_THREADS`` are told."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
 
 def label(variant: Mapping[str, Any]) -> str:
     """The settings of a variant, as printed: ``tol=1e-06``."""
@@ -61,6 +72,8 @@ class Workload:
         ``measure(data, answer)`` returns the :class:`Quality` of what a solver returned.
     gate : Gate or None
         ``None`` if there is nothing to be wrong about.
+    tasks : bool
+        True if the variants are tasks that every solver does, such as fits of several estimators: times are then compared task by task.
     in_process : bool
         False if the work happens in other interpreters, where the peak memory of this one says nothing.
     """
@@ -76,6 +89,7 @@ class Workload:
     make: Callable[..., Any]
     measure: Callable[[Any, Any], Quality]
     in_process: bool = True
+    tasks: bool = False
     solvers: dict[str, Solver] = field(default_factory=dict)
 
     @property

@@ -49,9 +49,13 @@ print(json.dumps(coef.tolist()))
 
 
 def run(code: str, package: str, environment: dict[str, str] | None = None) -> str:
-    """What ``code`` prints. A failure to import ``package`` is raised here as if it had happened here."""
+    """What ``code`` prints, with bytecode on disk as after an installation.
+
+    A failure to import ``package`` is raised here as if it had happened here.
+    """
+    known = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | (environment or {}), capture_output=True, text=True, check=False
+        [sys.executable, "-c", code], env=known | (environment or {}), capture_output=True, text=True, check=False
     )
     if done.returncode == 0:
         return done.stdout

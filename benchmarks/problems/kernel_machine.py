@@ -72,9 +72,8 @@ def _answer(model, data: KernelData) -> Answer:
 def surefit(data: KernelData, tol: float) -> Answer:
     from surefit import SVC, SVR
 
-    model = (
-        SVC(gamma=data.gamma, tol=tol) if data.epsilon is None else SVR(gamma=data.gamma, epsilon=data.epsilon, tol=tol)
-    )
+    options = {"gamma": data.gamma, "tol": tol, "n_jobs": -1}
+    model = SVC(**options) if data.epsilon is None else SVR(epsilon=data.epsilon, **options)
     return _answer(model.fit(data.X, data.y), data)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.problems.linear_scores import ScoreData
-from benchmarks.workload import OURS, Workload
+from benchmarks.workload import OURS, Workload, cores
 
 LADDER = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # every step is run: which one suffices shows when the best objective is known
 TOLERANCES = [{"tol": tol} for tol in LADDER]
@@ -102,7 +102,9 @@ def liblinear(data: ScoreData, tol: float):
 def snapml_svc(data: ScoreData, tol: float):
     import snapml
 
-    model = snapml.SupportVectorMachine(loss="hinge", regularizer=1 / data.C, tol=tol / 10, max_iter=20_000, n_jobs=1)
+    model = snapml.SupportVectorMachine(
+        loss="hinge", regularizer=1 / data.C, tol=tol / 10, max_iter=20_000, n_jobs=cores()
+    )
     return model.fit(data.X, data.y).coef_
 
 
@@ -111,7 +113,7 @@ def snapml_logistic(data: ScoreData, tol: float):
 
     penalty = "l1" if data.l1 else "l2"
     model = snapml.LogisticRegression(
-        penalty=penalty, dual=not data.l1, regularizer=1 / data.C, tol=tol / 10, max_iter=5_000, n_jobs=1
+        penalty=penalty, dual=not data.l1, regularizer=1 / data.C, tol=tol / 10, max_iter=5_000, n_jobs=cores()
     )
     return model.fit(_columns(data) if data.l1 else data.X, data.y).coef_
 

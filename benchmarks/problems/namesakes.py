@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,7 +71,8 @@ def add_solvers(workload: Workload, tasks: Sequence[Namesake]) -> None:
 
 def _answer(kind: type, task: Namesake, data: Rows) -> Answer:
     rows = getattr(data, task.rows)
-    model: Any = kind(**task.params)
+    shared = {"n_jobs": -1} if "n_jobs" in signature(kind).parameters else {}
+    model: Any = kind(**shared, **task.params)
     model.fit(rows) if task.target is None else model.fit(rows, getattr(data, task.target))
     queries = data.queries if task.rows == "X" else rows[: len(data.queries)]
     return Answer(model, getattr(model, task.asked)(queries) if task.asked else None)

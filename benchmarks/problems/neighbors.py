@@ -57,13 +57,13 @@ def neighbors_workload(module: str, d: int, floor: str) -> Workload:
     def scikit_learn(data: Queries, algorithm: str):
         from sklearn.neighbors import NearestNeighbors
 
-        return NearestNeighbors(n_neighbors=NEIGHBORS, algorithm=algorithm).fit(data.X).kneighbors(data.Q)[0]
+        return NearestNeighbors(n_neighbors=NEIGHBORS, algorithm=algorithm, n_jobs=-1).fit(data.X).kneighbors(data.Q)[0]
 
     @workload.solver("scikit-learn-intelex", package="sklearnex")
     def scikit_learn_intelex(data: Queries):
         from sklearnex.neighbors import NearestNeighbors
 
-        return NearestNeighbors(n_neighbors=NEIGHBORS, algorithm="brute").fit(data.X).kneighbors(data.Q)[0]
+        return NearestNeighbors(n_neighbors=NEIGHBORS, algorithm="brute", n_jobs=-1).fit(data.X).kneighbors(data.Q)[0]
 
     @workload.solver("faiss")
     def faiss(data: Queries):

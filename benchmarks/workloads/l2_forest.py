@@ -30,7 +30,7 @@ def surefit(data: Labeled):
 def scikit_learn_intelex(data: Labeled):
     from sklearnex.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(TREES, random_state=0).fit(data.X, data.y)
+    return RandomForestClassifier(TREES, random_state=0, n_jobs=-1).fit(data.X, data.y)
 
 
 @workload.solver("LightGBM", package="lightgbm")
@@ -45,4 +45,4 @@ def lightgbm(data: Labeled):
 def scikit_learn(data: Labeled):
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(TREES, random_state=0).fit(data.X, data.y)
+    return RandomForestClassifier(TREES, random_state=0, n_jobs=-1).fit(data.X, data.y)

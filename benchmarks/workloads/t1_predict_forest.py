@@ -1,11 +1,6 @@
 """Predictions of a random forest for many rows."""
 
-import os
-from functools import cache
-
-import numpy as np
-
-from benchmarks.problems.prediction import SEED, Queries, fitted, measure, queries
+from benchmarks.problems.prediction import SEED, Queries, fitted, in_onnxruntime, measure, queries
 from benchmarks.workload import OURS, Gate, Workload
 
 TREES = 100
@@ -27,13 +22,13 @@ workload = Workload(
 def _ours():
     from surefit import RandomForestClassifier
 
-    return RandomForestClassifier(TREES, random_state=0)
+    return RandomForestClassifier(TREES, random_state=0, n_jobs=-1)
 
 
 def _scikit_learn():
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(TREES, random_state=0)
+    return RandomForestClassifier(TREES, random_state=0, n_jobs=-1)
 
 
 def _lightgbm():
@@ -69,18 +64,6 @@ def xgboost(data: Queries):
     return fitted(_xgboost).predict(data.X)
 
 
-@cache
-def _session():
-    import onnxruntime
-    from skl2onnx import to_onnx
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
-    model = fitted(_scikit_learn)
-    written = to_onnx(model, np.zeros((1, model.n_features_in_), dtype=np.float32), options={"zipmap": False})
-    return onnxruntime.InferenceSession(written.SerializeToString(), options, providers=["CPUExecutionProvider"])
-
-
 @workload.solver("onnxruntime")
 def onnxruntime(data: Queries):
-    return _session().run(["label"], {"X": data.X.astype(np.float32)})[0]
+    return in_onnxruntime(_scikit_learn, data)[0]

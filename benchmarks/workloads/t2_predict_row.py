@@ -1,8 +1,6 @@
 """Predictions of a support vector machine, one row per call."""
 
-import numpy as np
-
-from benchmarks.problems.prediction import SEED, Queries, fitted, measure, queries
+from benchmarks.problems.prediction import SEED, Queries, by_row, fitted, measure, queries
 from benchmarks.workload import OURS, Gate, Workload
 
 ROWS = 2_000
@@ -33,15 +31,11 @@ def _scikit_learn():
     return SVC()
 
 
-def _by_row(model, data: Queries) -> np.ndarray:
-    return np.concatenate([model.predict(data.X[i : i + 1]) for i in range(len(data.X))])
-
-
 @workload.solver(OURS)
 def surefit(data: Queries):
-    return _by_row(fitted(_ours, ROWS), data)
+    return by_row(fitted(_ours, ROWS), data)
 
 
 @workload.solver("scikit-learn", package="sklearn")
 def scikit_learn(data: Queries):
-    return _by_row(fitted(_scikit_learn, ROWS), data)
+    return by_row(fitted(_scikit_learn, ROWS), data)

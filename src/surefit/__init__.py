@@ -3,13 +3,13 @@
 Public names are imported when first used: ``import surefit`` does not import Numba, matplotlib or scikit-learn.
 """
 
-import gc
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from surefit._names import HOME as _HOME
 from surefit._version import __version__ as __version__
+from surefit.core.garbage import uncollected as _uncollected
 
 #: Public folders, reached as attributes: ``surefit.bounds.hoeffding``.
 _FOLDERS = ("bounds", "data", "duality", "kernels", "losses", "optimizers", "penalties")
@@ -29,13 +29,8 @@ def __getattr__(name: str) -> Any:
 
 def _imported(name: str) -> ModuleType:
     """Import a module while the garbage collector rests: modules stay in memory, so it would search them in vain."""
-    resting = not gc.isenabled()
-    gc.disable()
-    try:
+    with _uncollected():
         return import_module(name)
-    finally:
-        if not resting:
-            gc.enable()
 
 
 def __dir__() -> list[str]:

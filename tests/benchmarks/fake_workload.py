@@ -76,6 +76,13 @@ def exits(target):
     raise SystemExit("enough")
 
 
+@workload.solver("slow when tight", package="json", variants=[{"tol": tol} for tol in (1e-1, 1e-2, 1e-3, 1e-4)])
+def slow_when_tight(target, tol):
+    if tol < 1e-2:
+        time.sleep(600)
+    return target + tol
+
+
 @workload.solver("sleeps", package="json", variants=[{"seconds": 600}, {"seconds": 6000}])
 def sleeps(target, seconds):
     time.sleep(seconds)

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 from tests.benchmarks.fake_workload import workload
 
-from benchmarks.comparison import ours_as_accurate
+from benchmarks import table
+from benchmarks.comparison import ours_as_accurate, tasks
 from benchmarks.ranking import rank
 from benchmarks.workload import Gate
 
 
-def row(solver, seconds, gap, objective=2.0, ranked=True, status="ok"):
+def row(solver, seconds, gap, objective=2.0, ranked=True, status="ok", variant=""):
     measured = {
         "seconds": seconds,
         "fastest": seconds,
@@ -19,7 +20,14 @@ def row(solver, seconds, gap, objective=2.0, ranked=True, status="ok"):
         "objective": objective,
         "gap": gap,
     }
-    return {"solver": solver, "variant": "", "ranked": ranked, "status": status, "detail": None, "runs": 1} | measured
+    return {
+        "solver": solver,
+        "variant": variant,
+        "ranked": ranked,
+        "status": status,
+        "detail": None,
+        "runs": 1,
+    } | measured
 
 
 def test_the_fastest_peer_that_passes_is_compared():
@@ -91,3 +99,26 @@ def test_without_a_gate_whoever_ran_passes():
 def test_no_ratio_without_two_sides(rows, verdict):
     entry = rank(workload, rows)
     assert (entry["ratio"], entry["verdict"]) == (None, verdict)
+
+
+def test_tasks_are_compared_one_by_one():
+    close = replace(workload, gate=Gate("distance", 0.1, "within 10 % of the best"), tasks=True)
+    rows = [
+        row("surefit", 1.0, None, 2.0, variant="task=a"),
+        row("surefit", 1.0, None, 200.0, variant="task=b"),
+        row("surefit", 1.0, None, 2.0, variant="task=c"),
+        row("peer", 2.0, None, 2.1, variant="task=a"),
+        row("other", 4.0, None, 2.1, variant="task=a"),
+        row("peer", 9.0, None, 201.0, variant="task=b"),
+        row("other", 8.0, None, 200.0, variant="task=b"),
+        row("peer", 0.1, None, 3.0, variant="task=c"),  # misses the gate
+    ]
+    entry = rank(close, rows)
+    found = [(task.ours["variant"], task.peer["solver"], task.ratio) for task in tasks(entry["rows"])]
+    assert found == [("task=a", "peer", 2.0), ("task=b", "other", 8.0)]
+    assert entry["ratio"] == pytest.approx(4.0) and entry["fastest_peer"] is None and entry["verdict"] == "faster"
+    assert "| b | 1 s | other 8 s | 8.00 |  |" in table.by_task(entry)
+    assert "geometric mean = 4.00" in table.summary(entry)
+    assert [table.outcome(entry, r) for r in entry["rows"][3:]] == [
+        "fastest peer", "counted", "counted", "fastest peer", "misses gate",
+    ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Every way a solver can end, in real processes."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from tests.benchmarks.fake_workload import workload
 from benchmarks import child, runner
 from benchmarks.ranking import rank
 from benchmarks.runner import Options, run_solver, run_workload, thread_environment
+from benchmarks.workload import Gate
 
 
 def rows_of(name, **options):
@@ -22,18 +24,31 @@ def only_row(name):
 
 def test_times_objective_and_gap_of_a_solver_that_works():
     row = only_row("surefit")
-    assert (row["status"], row["detail"], row["runs"]) == ("ok", None, 3)
+    assert (row["status"], row["detail"], row["runs"]) == ("ok", None, 30)  # three, and short runs ten times as often
     assert (row["objective"], row["gap"]) == (2.0, 0.0)
     assert 0.002 <= row["fastest"] <= row["seconds"]
     assert row["spread"] >= 0 and row["memory_mb"] >= 0
     assert row["cpu_share"] < 0.9  # it sleeps
 
 
-def test_the_ladder_stops_after_two_settings_that_pass():
+def test_the_loosest_setting_that_passes_is_found_by_bisection_and_the_next_runs_too():
     rows = rows_of("ladder")
-    assert [row["variant"] for row in rows] == ["tol=1e-01", "tol=1e-02", "tol=5e-04", "tol=1e-04"]
-    assert [row["gap"] <= 1e-6 for row in rows] == [False, False, True, True]
-    assert [row["runs"] for row in rows] == [1, 1, 3, 3]  # what misses the gate is not repeated
+    assert [row["variant"] for row in rows] == ["tol=5e-04", "tol=1e-01", "tol=1e-02", "tol=1e-04"]
+    assert [row["gap"] <= 1e-6 for row in rows] == [True, False, False, True]
+    assert [row["runs"] for row in rows] == [30, 1, 1, 30]  # what misses the gate is not repeated
+
+
+def test_a_ladder_stops_at_half_the_distance_from_the_best_objective_so_far():
+    close = replace(workload, gate=Gate("distance", 2e-4, "within 0.02 % of the best"))
+    rows = list(run_solver(close, close.solvers["ladder"], Options(repeats=1, timeout=60), best=2.0))
+    assert [row["variant"] for row in rows] == [
+        "tol=5e-04",
+        "tol=1e-01",
+        "tol=1e-02",
+    ]  # 1e-2: (x - 3)^2 is half of the limit
+    assert len(list(run_solver(close, close.solvers["ladder"], Options(repeats=1, timeout=60)))) == 5
+    switch = replace(close.solvers["ladder"], variants=({"tol": 0.0, "sort": True},) * 3)
+    assert close.solvers["ladder"].ladder and not switch.ladder
 
 
 def test_all_variants_and_quick():
@@ -62,9 +77,14 @@ def test_a_failure_is_a_row_that_says_why(name, detail):
     assert (row["status"], row["detail"], row["runs"]) == ("failed", detail, 0)
 
 
-def test_a_time_out_is_a_row_and_ends_the_ladder():
+def test_a_time_out_is_a_row_and_ends_the_variants():
     rows = list(run_solver(workload, workload.solvers["sleeps"], Options(timeout=1.0)))
     assert [(row["status"], row["detail"]) for row in rows] == [("timed out", "no answer within 1 s")]
+
+
+def test_after_a_time_out_no_tighter_tolerance_is_tried():
+    rows = list(run_solver(workload, workload.solvers["slow when tight"], Options(repeats=1, timeout=10)))
+    assert [(row["variant"], row["status"]) for row in rows] == [("tol=1e-02", "ok"), ("tol=1e-03", "timed out")]
 
 
 def test_peers_are_chosen_and_surefit_always_runs():

@@ -50,6 +50,18 @@ def certificate():
     )
 
 
+def test_contents_are_the_same_if_and_only_if_their_canonical_bytes_are():
+    array = np.arange(3.0)
+    values = [
+        None, True, 1, 1.0, 0.0, -0.0, np.nan, np.float64(np.nan), np.float64(1.0), "1", "a",
+        [], (), [1], (1,), [1.0], [1, 2], array, array + 1, [array], [array + 1],
+        {}, {"a": 1}, {"a": 1.0}, {"a": True}, {"a": {"b": [0.5]}}, {"b": 1}, {1: 2}, {True: 2}, {"1": 2}, {"a": array},
+    ]  # fmt: skip
+    for a in values:
+        for b in values:
+            assert encoding.same(a, b) == (encoding.canonical(a) == encoding.canonical(b)), (a, b)
+
+
 def test_a_claim_holds_or_says_that_it_does_not():
     assert Claim("a.gap", 2.0, 1.0).holds is False and Claim("a.gap", 1.0, 1.0).holds is True
     assert Claim("e.margin", 2.0, 1.0).holds is True and Claim("e.margin", 0.5, 1.0).holds is False

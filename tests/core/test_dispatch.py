@@ -76,6 +76,7 @@ def test_a_second_process_loads_machine_code_and_an_edit_invalidates_it(tmp_path
         "dispatch.py",
         "jit.py",
         "errors.py",
+        "garbage.py",
         "compilation/__init__.py",
         "compilation/nested.py",
         "compilation/notice.py",

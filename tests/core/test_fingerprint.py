@@ -86,3 +86,12 @@ def test_threads_do_not_change_the_fingerprint(order, monkeypatch):
     for threads in (1, 2, 5):
         monkeypatch.setattr(module, "blas_threads", lambda threads=threads: threads)
         assert module._measured(X) == expected
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_parts_of_sparse_matrices_add_up(kind, monkeypatch):
+    X = sparse.random_array((300, 40), density=0.1, format=kind, rng=np.random.default_rng(0))
+    whole = fingerprint(X)
+    monkeypatch.setattr("surefit.core.fingerprint._THREADED", 1)
+    assert fingerprint(X) == whole
+    assert fingerprint(X[:0]) != whole

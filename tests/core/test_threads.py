@@ -1,14 +1,28 @@
 """Fixed blocks, fixed order: the same bits for any number of threads, from any thread, and after a fork."""
 
 import multiprocessing
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
+from surefit.core import threads
 from surefit.core.errors import InvalidParameter
-from surefit.core.threads import blocks, count_threads, map_blocks, one_blas_thread, sum_blocks, tree_sum
+from surefit.core.threads import (
+    blocks,
+    count_threads,
+    is_tall,
+    map_blocks,
+    map_parts,
+    one_blas_thread,
+    rows_times,
+    sum_blocks,
+    threads_instead_of_blas,
+    tree_sum,
+)
 
 DATA = np.random.default_rng(0).standard_normal(100_003) * 1e3
 
@@ -58,6 +72,30 @@ def test_an_exception_in_a_block_reaches_the_caller():
         map_blocks(lambda start, stop: 1 // (start - 2), 4, 2, 2)
 
 
+def test_the_first_of_several_exceptions_is_raised_after_all_threads_have_ended():
+    started, ended = [], []
+    together = threading.Barrier(2)
+
+    def fails(start, stop):
+        started.append(start)
+        together.wait(60)
+        try:
+            raise ValueError(start)
+        finally:
+            ended.append(start)
+
+    with pytest.raises(ValueError, match="0"):
+        map_blocks(fails, 9, 1, 2)
+    assert sorted(started) == sorted(ended) == [0, 1]
+
+
+def test_all_threads_see_the_settings_of_the_caller():
+    setting = ContextVar("setting", default="default")
+    token = setting.set("of the caller")
+    assert set(map_blocks(lambda start, stop: setting.get(), 64, 1, 4)) == {"of the caller"}
+    setting.reset(token)
+
+
 def test_tree_sum_is_exact_where_a_running_sum_is_not():
     parts = [1.0] + [2.0**-53] * 8
     assert np.cumsum(parts)[-1] == 1.0  # sum() itself compensates since Python 3.12
@@ -83,3 +121,44 @@ def test_blas_is_held_to_one_thread_until_the_last_caller_leaves():
     assert blas_threads() == {1}
     second.__exit__(None, None, None)
     assert blas_threads() == before
+
+
+def test_threads_that_replace_those_of_blas_are_not_inherited_by_workers():
+    outside = threads.blas_threads()
+    with threads_instead_of_blas():
+        assert blas_threads() == {1} and threads.blas_threads() == outside
+        inside = map_blocks(lambda start, stop: threads.blas_threads(), 8, 1, 4)
+        with threads_instead_of_blas():
+            assert threads.blas_threads() == outside
+        assert threads.blas_threads() == outside
+    assert set(inside) == {1}
+    assert threads.blas_threads() == outside
+
+
+def test_parts_depend_on_the_shape_alone():
+    assert map_parts(lambda start, stop: (start, stop), (1000, 10), 1) == [(0, 1000)]
+    parts = map_parts(lambda start, stop: (start, stop), (2**20, 10), 2**17)
+    assert parts == blocks(2**20, 2**17)
+    assert map_parts(lambda start, stop: (start, stop), (2**20, 10), 2**19) == [(0, 2**20)]
+
+
+@pytest.mark.parametrize("shape", [(8_000, 10), (8_000, 10, 3), (50, 40, 2)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_of_rows_do_not_depend_on_threads(monkeypatch, shape, dtype):
+    rng = np.random.default_rng(1)
+    X, B = rng.standard_normal(shape[:2]).astype(dtype), rng.standard_normal(shape[1:])
+    monkeypatch.setattr(threads, "PART", 2**12)
+    found = []
+    for count in (1, 2, 3):
+        monkeypatch.setattr(threads, "blas_threads", lambda count=count: count)
+        found.append(rows_times(X, B))
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    assert found[0].dtype == np.float64
+    np.testing.assert_allclose(found[0], X.astype(np.float64) @ B, rtol=1e-12, atol=1e-12)
+
+
+def test_tall_data_have_many_rows_per_column():
+    assert is_tall(np.empty((2**18, 10))) and is_tall(np.empty((20_000, 50))) and is_tall(np.empty((30_000, 100)))
+    assert not is_tall(np.empty((20_000, 100)))  # products of the columns take long, and threads do not share the rows
+    assert not is_tall(np.empty((1000, 10))) and not is_tall(np.empty((2000, 2000))) and not is_tall([[1.0]])

@@ -11,6 +11,7 @@ from sklearn.covariance import OAS
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from surefit import FisherDiscriminant, LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
+from surefit.core import threads
 from surefit.core.errors import CertificateError, DataWarning, InvalidData, InvalidParameter
 
 SETTINGS = [
@@ -288,6 +289,25 @@ def test_every_kind_of_table_and_label(cls, kind):
     assert model.predict_proba(rows) == pytest.approx(plain.predict_proba(X), abs=1e-4 if kind == "float32" else 1e-12)
     assert np.array_equal(model.predict(rows) == model.classes_[1], plain.predict(X) == 1)
     model.verify(rows, labels)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("cls", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_threads_share_the_rows_without_changing_a_bit(cls, weighted, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=9000)
+    X, weights = rng.standard_normal((9000, 4)) + y[:, None], rng.uniform(0.1, 1, 9000) if weighted else None
+    whole = cls().fit(X, y, weights)
+    monkeypatch.setattr(threads, "THREADED", 1)
+    models = []
+    for count in (1, 3):
+        monkeypatch.setattr(threads, "blas_threads", lambda count=count: count)
+        models.append(cls().fit(X, y, weights))
+    assert models[0].means_.tobytes() == models[1].means_.tobytes()
+    assert len({tuple(claim.value for claim in model.certificate_.claims) for model in models}) == 1
+    assert models[0].predict_proba(X).tobytes() == models[1].predict_proba(X).tobytes()
+    assert models[0].verify(X, y, weights)
+    np.testing.assert_allclose(models[0].predict_proba(X), whole.predict_proba(X), rtol=1e-9)
 
 
 def test_a_zero_prior_excludes_a_class():

@@ -14,7 +14,11 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.forging import reissued
 
 from surefit import AdaBoostClassifier, Certificate, CertificateError, Invalidated, InvalidData, InvalidParameter
+from surefit.checks.ensembles import adaboost as checks
+from surefit.checks.ensembles import stump as stump_checks
 from surefit.data import make_chi2_10
+from surefit.ensembles import adaboost_training
+from surefit.solvers.boosting import stumps
 
 LINE, PLUS = np.arange(1.0, 7.0)[:, None], np.array([1, 1, -1, -1, 1, 1])
 
@@ -32,6 +36,26 @@ def test_the_trace_on_six_points():
     # The stump of round 1 comes back in round 4.
     again = AdaBoostClassifier(n_estimators=4).fit(LINE, PLUS)
     assert again.stump_thresholds_[3] == -np.inf
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_same_bits_for_any_number_of_threads(monkeypatch, n_classes):
+    rng = np.random.default_rng(4)
+    X, y = rng.integers(0, 50, (400, 11)).astype(float), rng.integers(n_classes, size=400)
+    s, found = rng.random(400), []
+    for blocks in (stumps, checks, stump_checks):
+        monkeypatch.setattr(blocks, "ENTRIES", 1_000)
+    for threads in (1, 2, 3):
+        for user in (adaboost_training, checks, stump_checks):
+            monkeypatch.setattr(user, "blas_threads", lambda threads=threads: threads)
+        model = AdaBoostClassifier(n_estimators=8).fit(X, y, sample_weight=s)
+        claims = [(claim.name, claim.value, claim.numbers) for claim in model.certificate_.claims]
+        proofs = model.verify(X, y, sample_weight=s).findings
+        found.append((model.votes(X).tobytes(), model.training_errors_.tolist(), claims, proofs))
+    assert found[0] == found[1] == found[2]
+    monkeypatch.undo()
+    whole = AdaBoostClassifier(n_estimators=8).fit(X, y, sample_weight=s)
+    assert whole.votes(X).tobytes() == found[0][0]
 
 
 @settings(max_examples=25)

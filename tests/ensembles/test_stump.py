@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from surefit import Certificate, CertificateError, DecisionStump
+from surefit.solvers.boosting import stumps
 
 
 def brute_force(X, y, w):
@@ -88,16 +89,15 @@ def test_a_cut_separates_neighbors_in_floating_point():
     assert model.predict([[low], [high]]).tolist() == ["a", "b"]
 
 
-def test_threads_change_nothing():
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_threads_change_nothing(monkeypatch, n_classes):
+    monkeypatch.setattr(stumps, "ENTRIES", 500)
     rng = np.random.default_rng(2)
-    X, y = rng.standard_normal((100, 9)), rng.integers(3, size=100)
-    one, two = DecisionStump(n_jobs=1).fit(X, y), DecisionStump(n_jobs=2).fit(X, y)
-    assert (one.feature_, one.threshold_, one.left_, one.right_) == (
-        two.feature_,
-        two.threshold_,
-        two.left_,
-        two.right_,
-    )
+    X, y = rng.standard_normal((100, 19)), rng.integers(n_classes, size=100)
+    w = rng.random(100)
+    found = [DecisionStump(n_jobs=threads).fit(X, y, sample_weight=w) for threads in (1, 2, 3)]
+    one, two, three = ((s.feature_, s.threshold_, s.left_, s.right_, s.error_) for s in found)
+    assert one == two == three
 
 
 @pytest.fixture(scope="module")

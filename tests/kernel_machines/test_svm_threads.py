@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from surefit import SVC, SVR, svc_path, svr_path
 from surefit.core.errors import InvalidParameter
 from surefit.kernel_machines import svc_training
-from surefit.solvers.smo import evaluation, rows
+from surefit.solvers.smo import evaluation, gaussian_rows, rows
 
 
 def sample(seed=0, n=700, d=3, classes=2):
@@ -24,6 +24,10 @@ def sample(seed=0, n=700, d=3, classes=2):
 def small_pieces(monkeypatch):
     for module in (evaluation, rows):
         monkeypatch.setattr(module, "PIECE", 1 << 15)  # several blocks of rows even for few rows
+    for module in (gaussian_rows, rows):
+        monkeypatch.setattr(module, "COLUMNS", 90)
+    monkeypatch.setattr(gaussian_rows, "ROWS", 20)
+    monkeypatch.setattr(rows, "THREADED", 0)
 
 
 def same_bits(make, X, y):

@@ -13,6 +13,7 @@ from scipy import sparse, stats
 from sklearn import linear_model as theirs
 
 from surefit import CertificateError, DataWarning, Invalidated, InvalidParameter, LinearRegression
+from surefit.core import threads as threads_of_rows
 from surefit.core.errors import InvalidData, SurefitError
 from surefit.solvers.least_squares import moments
 
@@ -292,10 +293,10 @@ def test_same_bits_for_any_number_of_threads(monkeypatch, far):
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(30_000, 80)) + far, rng.normal(size=(30_000, 2))
     weights = rng.random(30_000) if far else None
-    assert X.size >= moments.THREADED
+    assert X.size >= threads_of_rows.THREADED
     found = []
     for threads in (1, 2, 3):
-        monkeypatch.setattr(moments, "blas_threads", lambda threads=threads: threads)
+        monkeypatch.setattr(threads_of_rows, "blas_threads", lambda threads=threads: threads)
         m = moments.collect(X, Y, weights, True)
         found.append([*m, *moments.gradients(X, Y, weights, np.ones((80, 2)), m.x_mean, m.y_mean)])
     for other in found[1:]:

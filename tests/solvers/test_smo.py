@@ -12,6 +12,7 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.threads import one_blas_thread
 from surefit.kernels import RBF, Linear, Polynomial
 from surefit.solvers.smo import minimize as module
+from surefit.solvers.smo import rows as rows_module
 from surefit.solvers.smo.evaluation import combine, evaluate
 from surefit.solvers.smo.minimize import minimize
 from surefit.solvers.smo.problem import balanced, best_offsets, classification, regression, row_gaps
@@ -90,6 +91,20 @@ def test_cache_forgets_and_remembers():
     assert np.sum(cache.slot >= 0) == len(known)
     slots = cache.fetch(np.arange(len(kept))[:4])
     assert cache.rows[slots] == pytest.approx(K[np.ix_(kept[:4], kept)], abs=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.5), Polynomial(degree=2)])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_subtracted_rows_are_those_of_the_kernel(kernel, n_jobs, monkeypatch):
+    monkeypatch.setattr(rows_module, "COLUMNS", 7)
+    monkeypatch.setattr(rows_module, "THREADED", 0)
+    rng = np.random.default_rng(0)
+    X, g = rng.standard_normal((30, 3)), rng.standard_normal(30)
+    cache, K = RowCache(solver_rows(kernel, X)[1], 1e-9, 6, n_jobs), kernel(X, X)
+    for some in ([3, 8, 20], [8, 9, 10, 29], [0, 3, 8, 9]):  # known, evicted and new rows
+        change, before = rng.standard_normal(len(some)), g.copy()
+        cache.subtract(np.array(some), change, g)
+        assert np.allclose(g, before - change @ K[some], atol=1e-4)
 
 
 @pytest.mark.parametrize("offset", [True, False])

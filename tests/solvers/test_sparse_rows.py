@@ -97,3 +97,34 @@ def test_picked_columns_know_which_they_hold():
     picked = Picker(X).pick(np.array([2, 5, 9]))
     assert picked.holds(np.array([2, 9])) and picked.holds(np.array([], dtype=np.int64))
     assert not picked.holds(np.array([3])) and not picked.holds(np.array([2, 11]))
+
+
+@pytest.fixture
+def csr():
+    X, _ = sparse_problem(9000, 50, 0.05)  # some rows are empty
+    rng = np.random.default_rng(3)
+    return Rows(X), X.toarray(), rng.standard_normal(50), rng.random(9000) * (np.arange(9000) % 3 > 0)
+
+
+def test_products_of_sparse_rows_are_those_of_dense_ones(csr):
+    rows, dense, w, weights = csr
+    assert rows.times(w[None, :])[:, 0] == pytest.approx(dense @ w, rel=1e-12, abs=1e-12)
+    assert rows.transposed(weights[:, None])[0] == pytest.approx(weights @ dense, rel=1e-12, abs=1e-12)
+    assert rows.square_sums(weights) == pytest.approx(weights @ dense**2, rel=1e-12)
+    scores = dense @ w
+    mean = weights @ scores / weights.sum()
+    for center, shift in ((False, 0.0), (True, mean)):
+        expected = dense.T @ (weights * (scores - shift))
+        assert rows.curvature_times(weights, w, center) == pytest.approx(expected, rel=1e-10, abs=1e-10)
+
+
+def test_products_of_sparse_rows_have_the_same_bits_for_any_number_of_threads(csr, monkeypatch):
+    rows, _, w, weights = csr
+    monkeypatch.setattr("surefit.core.threads.THREADED", 1)  # share even these few rows
+    found = []
+    for threads in (1, 2, 3):
+        monkeypatch.setattr("surefit.core.threads.blas_threads", lambda threads=threads: threads)
+        products = (rows.times(w[None, :]), rows.transposed(weights[:, None]), rows.square_sums(weights))
+        curved = [rows.curvature_times(weights, w, center) for center in (False, True)]
+        found.append([part.tobytes() for part in (*products, *curved)])
+    assert found[0] == found[1] == found[2]

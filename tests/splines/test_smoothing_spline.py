@@ -332,6 +332,15 @@ def test_two_points_are_a_line_and_one_point_a_constant():
     model.verify([0.0, 1.0], [1.0, 3.0])
 
 
+@pytest.mark.parametrize("criterion", ["gcv", "loo", "reml"])
+def test_the_choice_among_many_knots_allows_for_as_many_roundings(criterion):
+    x, y, _ = noisy(1_500_000)
+    model = SmoothingSpline(1, lam=criterion).fit(x, y)
+    scale = abs(model.criterion_values_.min()) + (len(x) if criterion == "reml" else 0.0)
+    assert model.certificate_.holds
+    assert model.certificate_["smoothing_spline.choice"].value < 1e-8 * scale
+
+
 @pytest.mark.parametrize("criterion", ["gcv", "loo", "reml", 1e-3])
 @pytest.mark.parametrize("degree", [1, 3])
 @pytest.mark.parametrize(

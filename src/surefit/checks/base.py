@@ -12,9 +12,10 @@ from numba.core.errors import NumbaError
 
 from surefit._version import __version__
 from surefit.checks.judge import Finding, Proof, judge, refused, statement_of
-from surefit.core import catalog, encoding, tables
+from surefit.core import catalog, tables
 from surefit.core.certificate import Certificate, grade_of
 from surefit.core.claims import Claim
+from surefit.core.encoding import same
 from surefit.core.errors import CertificateError, DataWarning, Invalidated
 from surefit.core.fingerprint import data_fingerprint, fingerprint, remembered
 from surefit.core.issuing.parameters import plain
@@ -106,9 +107,8 @@ def stated(certificate: Certificate, sample: tuple[Any, ...] | None) -> tuple[Cl
     data = Data(X, None if y is None else read_target(y), weights, {}, X, *more)
     claims: list[Claim] = []
     for claim in certificate.claims:
-        open_value = claim.value != claim.value and claim.kind != "no_claim"
-        entry = catalog.entry(claim.name) if open_value else None
-        if entry is not None and entry.check is not None:
+        entry = catalog.entry(claim.name)
+        if claim.value != claim.value and entry.kind != "no_claim" and entry.check is not None:
             proof = _proof(entry, certificate, claim, data)
             stated = claim if proof.refusal else statement_of(entry, claim, proof)
             if not proof.refusal and entry.admits(stated.value):
@@ -167,15 +167,10 @@ def _require_own_problem(certificate: Certificate, data: Data) -> None:
         own = derived(who, given, model)
     except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise Invalidated(f"{who}: the parameters do not define a problem ({type(error).__name__}: {error}).") from None
-    if own is not None and encoding.canonical(own) != encoding.canonical(certificate.problem):
-        changed = [
-            key for key in {**own, **certificate.problem} if own.get(key, own) is not certificate.problem.get(key)
-        ]
-        words = ", ".join(
-            key
-            for key in changed
-            if encoding.canonical(own.get(key)) != encoding.canonical(certificate.problem.get(key))
-        )
+    stored = certificate.problem
+    if own is not None and not same(own, stored):
+        changed = [key for key in {**own, **stored} if own.get(key, own) is not stored.get(key)]
+        words = ", ".join(key for key in changed if not same(own.get(key), stored.get(key)))
         raise Invalidated(f"{who}: the certificate's problem does not follow from the parameters ({words}).")
 
 

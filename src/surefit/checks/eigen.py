@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.enclosure import gamma
+from surefit.checks.enclosure import frobenius, gamma
 from surefit.core.partitioned import Part, count_parts, over_rows
 
 
@@ -37,10 +37,10 @@ def spectrum(M: np.ndarray, radius: float = 0.0) -> Spectrum:
     if n == 0:
         return Spectrum(np.zeros(0), np.zeros((0, 0)), radius)
     values, V = np.linalg.eigh(M)
-    size = float(np.max(np.abs(values)))
+    size = float(np.abs(values).max())
     bound = gamma(3 * n + 8)
-    residual = float(np.linalg.norm(M - (V * values) @ V.T)) + bound * (float(np.linalg.norm(M)) + n * size)
-    defect = float(np.linalg.norm(V.T @ V - np.eye(n))) + bound * n
+    residual = frobenius(M - (V * values) @ V.T) + bound * (frobenius(M) + n * size)
+    defect = frobenius(V.T @ V - np.eye(n)) + bound * n
     total = (residual + defect * size + radius) * (1 + gamma(8))
     return Spectrum(values[::-1], V[:, ::-1], total)
 
@@ -91,6 +91,8 @@ def weights_of(data: Any) -> np.ndarray:
     return np.ones(data.X.shape[0]) if data.weights is None else data.weights
 
 
-def weighted_mean(X: Any, weights: np.ndarray) -> np.ndarray:
+def weighted_mean(X: Any, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the mean of the rows; callers treat it as a given shift, so its rounding does not matter."""
-    return np.asarray(weights @ X, dtype=np.float64).ravel() / math.fsum(weights)
+    n = X.shape[0]
+    sums, total = (np.ones(n) @ X, float(n)) if weights is None else (weights @ X, math.fsum(weights))
+    return np.asarray(sums, dtype=np.float64).ravel() / total

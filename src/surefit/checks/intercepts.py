@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT, upper_sum
+from surefit.checks.enclosure import BLOCK, UNIT, block_sum, gamma, upper_sum
 from surefit.checks.gap.rows import slopes
 
 FARTHEST = 1e300
-HALVINGS = 120
+HALVINGS, EVERY = 120, 4  # steps, and steps after which constant derivatives are set aside
 
 
 def offset_interval(loss: Any, y: np.ndarray, c: np.ndarray, f: np.ndarray, radius: np.ndarray) -> tuple[float, float]:
@@ -30,12 +30,17 @@ def offset_interval(loss: Any, y: np.ndarray, c: np.ndarray, f: np.ndarray, radi
 
 def _end(loss: Any, y: np.ndarray, c: np.ndarray, f: np.ndarray, side: float) -> float:
     """Return the nearest number found that provably lies below (``side`` -1) or above (1) every optimal intercept."""
+    shifted = f - side * (4 * UNIT * np.abs(f) + np.finfo(np.float64).tiny)
+
+    def terms(b: float, rows: Any = slice(None)) -> np.ndarray:
+        return c[rows] * slopes(loss, y[rows], shifted[rows] + (b - side * 4 * UNIT * abs(b)), 0.0)[0]
 
     def outside(b: float) -> bool:
-        z = f + b
-        z = z - side * (4 * UNIT * (np.abs(f) + abs(b)) + np.finfo(np.float64).tiny)
-        terms = c * slopes(loss, y, z, 0.0)[0]
-        return side * math.fsum(terms) > 32 * UNIT * upper_sum(np.abs(terms))
+        own = terms(b)
+        total, size = side * block_sum(own), upper_sum(np.abs(own))
+        if abs(total) <= 2 * gamma(BLOCK) * size:  # the order of summation may decide
+            total = side * math.fsum(own)
+        return total > 32 * UNIT * size
 
     step = 1.0
     while not outside(side * step):
@@ -47,9 +52,26 @@ def _end(loss: Any, y: np.ndarray, c: np.ndarray, f: np.ndarray, side: float) ->
         far, near = near, 4 * near
         if abs(near) > FARTHEST:
             return far
-    for _ in range(HALVINGS):
+    return _bisected(terms, side, far, near, np.arange(len(f)))
+
+
+def _bisected(terms: Any, side: float, far: float, near: float, moving: np.ndarray) -> float:
+    """Return the nearest number outside, between ``far``, which is outside, and ``near``, which is not proved to be.
+
+    Derivatives increase with b, so those that are equal at both ends are constant in between and are added once.
+    """
+    total, size = 0.0, 0.0
+    for halving in range(HALVINGS):
         middle = 0.5 * (far + near)
         if middle in (far, near):
             break
-        far, near = (middle, near) if outside(middle) else (far, middle)
+        if halving % EVERY == 0:
+            one, other = terms(near, moving), terms(far, moving)
+            still = one == other
+            total, size = math.fsum([total, *one[still]]), size + upper_sum(np.abs(one[still]))
+            moving = moving[~still]
+        own = terms(middle, moving)
+        # the total was rounded once per division by ``EVERY`` halvings
+        out = side * math.fsum([total, *own]) > 96 * UNIT * (size + upper_sum(np.abs(own)))
+        far, near = (middle, near) if out else (far, middle)
     return far

@@ -117,6 +117,7 @@ class GaussianMixture(CertifiedMixin, CallbackSupportMixin, DensityMixin, BaseEs
     2.0 0.666667
     """
 
+    _shares_rows = True
     _rules = {
         "n_components": COUNT,
         "covariance_type": one_of("full", "tied", "diag", "spherical"),

@@ -130,6 +130,7 @@ class KMeans(
     'enclosed'
     """
 
+    _shares_rows = True
     _rules = {
         "n_clusters": COUNT,
         "init": one_of("k-means++", "random") | Rule("a callable", callable) | ARRAY,

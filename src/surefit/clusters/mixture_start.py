@@ -9,8 +9,9 @@ from sklearn.utils import check_array
 
 from surefit.core.budget import Budget
 from surefit.core.errors import InvalidParameter
-from surefit.core.partitioned import Part, PartitionedRows, row_draws, weights_in
-from surefit.solvers.clustering.lloyd import descend, lloyd
+from surefit.core.partitioned import Part, PartitionedRows, by_blocks, row_draws, weights_in
+from surefit.solvers.clustering.assignments import InMemory
+from surefit.solvers.clustering.lloyd import move_centers
 from surefit.solvers.clustering.nearest import nearest
 from surefit.solvers.clustering.partitions import Frame, InPartitions
 from surefit.solvers.clustering.points import Summary, read_points
@@ -107,8 +108,9 @@ def _drawn_in_memory(rows: Rows, k: int, how: str, random) -> tuple[Any, Any]:
     seeds = k_means_plus_plus(points, rows.weights, k, random, rows.n_jobs)
     if how == "k-means++":
         return seeds, None
-    found = lloyd(points, rows.weights, summary, seeds, **_as_k_means(summary), n_jobs=rows.n_jobs)
-    return None, Table(np.eye(k)[found.labels])
+    members = InMemory(points, rows.weights, k, rows.n_jobs)
+    move_centers(members, summary, seeds, **_as_k_means(summary))
+    return None, Labels(members.labels, k)
 
 
 def _drawn_by_passes(rows: Rows, k: int, how: str, random) -> tuple[Any, Any]:
@@ -121,7 +123,7 @@ def _drawn_by_passes(rows: Rows, k: int, how: str, random) -> tuple[Any, Any]:
     seeds = points.k_means_parallel(k, random)
     if how == "k-means++":
         return seeds, None
-    found = descend(points, points.summary, seeds, **_as_k_means(points.summary))
+    found = move_centers(points, points.summary, seeds, **_as_k_means(points.summary))
     return None, NearestCenters(points.frame, found.centers)
 
 
@@ -137,7 +139,18 @@ class Table(NamedTuple):
 
     def of(self, part: Part) -> np.ndarray:
         """Return the responsibilities of the rows of a part, one row each."""
-        return self.values
+        return self.values[part.start : part.start + len(part.X)]
+
+
+class Labels(NamedTuple):
+    """Responsibilities that assign each row in memory to one component."""
+
+    values: np.ndarray
+    k: int
+
+    def of(self, part: Part) -> np.ndarray:
+        """Return the responsibilities of the rows of a part, one row each."""
+        return np.eye(self.k)[self.values[part.start : part.start + len(part.X)]]
 
 
 class NearestCenters(NamedTuple):
@@ -163,11 +176,13 @@ class RowDraws(NamedTuple):
         return draws / draws.sum(axis=1, keepdims=True)
 
 
+@by_blocks
 def _first_moments(part: Part, shares: Any, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     table = shares.of(part) * weights_in(part)[:, None]
     return table.sum(axis=0), table.T @ (numbers_in(part) - shift)
 
 
+@by_blocks
 def _second_moments(part: Part, shares: Any, means: np.ndarray, full: bool) -> np.ndarray:
     """Return the sums of squares and products about the means."""
     table, X = shares.of(part) * weights_in(part)[:, None], numbers_in(part)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -140,7 +139,7 @@ def _found(name: str) -> Entry | None:
 
 
 def _loaded() -> dict[str, Entry]:
-    # The checkers register themselves when imported; importing the folder by name avoids a dependency of core on it.
-    if "surefit.checks" not in sys.modules:
-        importlib.import_module("surefit.checks")
+    # The checkers register themselves when imported; importing the folder by name avoids a dependency of core on it. If another thread
+    # imports it now, this waits for the end.
+    importlib.import_module("surefit.checks")
     return CATALOG

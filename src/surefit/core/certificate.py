@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import pickle
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from hashlib import sha256
@@ -15,7 +14,8 @@ import numpy as np
 from surefit.core import encoding, tables
 from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError, Invalidated
-from surefit.core.issuing.state import digests_of_marks
+from surefit.core.issuing.state import digest, digests_of_marks, mark_of
+from surefit.core.sample import fingerprints_of
 
 
 def grade_of(claims: tuple[Claim, ...]) -> str:
@@ -27,26 +27,30 @@ def grade_of(claims: tuple[Claim, ...]) -> str:
 GRADES = {"A": "global optimality gap", "B": "measured stationarity", "C": "invariants only"}
 
 
-#: Size in bytes up to which the content of a certificate is copied before it is sealed.
-COPIED = 1 << 16
-
-
 class Late:
     """Digests of a certificate that are computed when they are first needed, once for all copies of it.
 
-    ``marks`` are copies of the fitted attributes, so the digests describe the model as it was proved. ``content`` is a
-    copy of the other fields, made when the certificate is first read, so the seal does not cover later changes.
+    ``marks`` are copies of the fitted attributes, and ``sample`` is a copy of the rows that nobody else has (None if the
+    certificate contains their fingerprints), so the digests describe what was proved. ``content`` is a copy of the other
+    fields, made when the certificate is first read, so the seal does not cover later changes.
     """
 
-    def __init__(self, marks: dict[str, Any]) -> None:
+    def __init__(self, marks: dict[str, Any], sample: tuple[Any, ...] | None = None) -> None:
         self.marks = marks
-        self.content = b""
+        self.sample = sample
+        self.content: dict[str, Any] = {}
         self.seal = ""
 
     @cached_property
     def state(self) -> dict[str, str]:
         """Digest of every fitted attribute."""
         return digests_of_marks(self.marks)
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """Fingerprints of the rows."""
+        assert self.sample is not None
+        return fingerprints_of(self.sample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +123,14 @@ class Certificate:
 
     def __getattr__(self, name: str) -> Any:
         late = self.__dict__.get("_late")
-        if late is not None and name == "state":
-            return late.state
+        if late is not None and name in ("state", "data"):
+            return getattr(late, name)
         if late is not None and name == "seal":
             self.fix()
+            content = late.content  # read before the seal: another thread drops it after it has stored the seal
             if not late.seal:
-                late.seal, late.content = sha256(encoding.canonical(self._fixed())).hexdigest(), b""
+                late.seal = sha256(encoding.canonical(self._fixed(content))).hexdigest()
+                late.content = {}
             return late.seal
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -146,12 +152,17 @@ class Certificate:
         """Format in which :meth:`to_json` writes this certificate; ``version`` is the version of surefit that issued it."""
         return encoding.SCHEMA_NAME
 
-    def digest_of(self, name: str) -> str | None:
-        """Return the digest of one fitted attribute in ``state``, or None if it has none."""
+    def covers(self, name: str) -> bool:
+        """Return whether ``state`` has a digest of the fitted attribute ``name``."""
         late = self.__dict__.get("_late")
-        if late is None or "state" in late.__dict__ or name not in late.marks:
-            return self.state.get(name)
-        return digests_of_marks({name: late.marks[name]})[name]
+        return name in (self.state if late is None else late.marks)
+
+    def confirms(self, name: str, value: Any) -> bool:
+        """Return whether ``value`` has the digest of the fitted attribute ``name`` in ``state``; equal marks have equal digests."""
+        late = self.__dict__.get("_late")
+        if late is not None and "state" not in late.__dict__ and late.marks.get(name) == mark_of(value):
+            return True
+        return self.state.get(name) == digest(value)
 
     # --- checking -----------------------------------------------------------------------------------------------------
 
@@ -199,19 +210,15 @@ class Certificate:
         if late is None or late.seal or late.content:
             return
         try:
-            content = pickle.dumps([self.__dict__[name] for name in SEALED if name != "state"], protocol=5)
-        except (AttributeError, TypeError, pickle.PicklingError):  # an object that cannot be copied
-            content = b""
-        if 0 < len(content) <= COPIED:
-            late.content = content
-        else:
+            late.content = encoding.copied({name: self.__dict__[name] for name in SEALED if name in self.__dict__})
+        except TypeError:  # an object that cannot be copied, or a large one
             late.seal = self._digest()
 
-    def _fixed(self) -> dict[str, Any]:
-        """Return the content that was kept."""
-        names = [name for name in SEALED if name != "state"]
-        content = dict(zip(names, pickle.loads(self._late.content), strict=True))
-        return {**content, "state": digests_of_marks(self._late.marks)}
+    def _fixed(self, content: dict[str, Any]) -> dict[str, Any]:
+        """Return the content that was kept, with the digests of the copies."""
+        late = self._late
+        data = {} if late.sample is None else {"data": fingerprints_of(late.sample)}
+        return {**content, **data, "state": digests_of_marks(late.marks)}
 
     def require_intact(self) -> None:
         """Raise ``Invalidated`` if any part was changed after the certificate was issued."""
@@ -227,7 +234,9 @@ class Certificate:
 
     def stating(self, claims: tuple[Claim, ...]) -> Certificate:
         """Return this certificate, not yet sealed, with other claims and their grade, bound to no model."""
-        return self._with(grade=grade_of(claims), claims=claims, subject=None, _late=Late(self._late.marks))
+        return self._with(
+            grade=grade_of(claims), claims=claims, subject=None, _late=Late(self._late.marks, self._late.sample)
+        )
 
     def _with(self, **changes: Any) -> Certificate:
         """Return a copy with other values; unlike ``dataclasses.replace``, it does not go over all fields."""

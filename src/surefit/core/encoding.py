@@ -133,8 +133,51 @@ def canonical(value: Any) -> bytes:
     return _SORTED.encode(_digested(value)).encode()
 
 
+def same(a: Any, b: Any) -> bool:
+    """Return whether two contents have equal :func:`canonical` bytes, which are computed only for parts that need them.
+
+    Examples
+    --------
+    >>> from surefit.core.encoding import same
+    >>> same({"gamma": 0.5}, {"gamma": 0.5}), same({"degree": 3}, {"degree": 3.0})
+    (True, False)
+    """
+    kind = type(a)
+    if kind is type(b):
+        if kind in _PLAIN or (kind is float and a == b != 0.0):
+            return bool(a == b)
+        if kind is dict and a.keys() == b.keys() and all(type(key) is str for key in a):
+            return all(same(item, b[key]) for key, item in a.items())
+        if (kind is list or kind is tuple) and len(a) == len(b):
+            return all(map(same, a, b))
+    return canonical(a) == canonical(b)
+
+
+#: Size in bytes up to which an array, and number of items up to which a list, is copied before a certificate is sealed.
+COPIED = 1 << 16
+
+
+def copied(value: Any) -> Any:
+    """Return a copy with the same :func:`canonical` bytes that shares no mutable object; ``TypeError`` if it is large or unknown."""
+    kind = type(value)
+    if kind in _FIXED:
+        return value
+    if kind is dict:
+        return {key: item if type(item) in _FIXED else copied(item) for key, item in value.items()}
+    if kind is Claim:
+        return copied(value.__dict__)
+    if kind is np.ndarray and value.nbytes <= COPIED and not value.dtype.hasobject:
+        return value.copy()
+    if (kind is list or kind is tuple) and len(value) <= COPIED:
+        return [item if type(item) in _FIXED else copied(item) for item in value]
+    if isinstance(value, (str, int, float, np.generic)):
+        return value
+    raise TypeError(f"a {kind.__name__} cannot be copied")
+
+
 _SORTED = json.JSONEncoder(sort_keys=True, check_circular=False)
 _PLAIN = frozenset((type(None), str, int, bool))  # types that are written as they are
+_FIXED = _PLAIN | {float}
 
 
 def _digested(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any
 
@@ -16,10 +17,12 @@ from surefit.core.fingerprint import one_pass
 from surefit.core.guards.extremes import watched
 from surefit.core.issuing.drafts import Draft, Pending, may_wait, proved
 from surefit.core.issuing.state import DIGESTING
+from surefit.core.threads import is_tall, threads_instead_of_blas
 from surefit.core.validation import is_partitioned
 from surefit.core.warn import warn
 
 LOG = logging.getLogger("surefit.fit")
+_NOTHING: AbstractContextManager[None] = nullcontext()
 #: Methods that treat rows independently: for partitioned rows, each partition is processed in place.
 ROWWISE = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples", "transform", "predict_interval", "predict_set",
@@ -51,6 +54,7 @@ class CertifiedMixin(ParameterNamesMixin):
     """
 
     _certificate: Draft | Pending | Certificate
+    _shares_rows = False  # whether threads that share rows are faster than threads of BLAS for tall data
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -131,9 +135,10 @@ def _completing(method: Any) -> Any:
 
     @wraps(method)
     def completed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_partitioned(args[0] if args else kwargs.get("X")):
+        X = args[0] if args else kwargs.get("X")
+        if is_partitioned(X):
             return _cluster().fit(self, method.__name__, *args, **kwargs)
-        with one_pass():
+        with one_pass(), threads_instead_of_blas() if self._shares_rows and is_tall(X) else _NOTHING:
             fitted = method(self, *args, **kwargs)
             complete(self, wait=True)
         return fitted

@@ -6,7 +6,7 @@ A matrix is hashed at memory speed by a keyed bilinear sum of mixed words, :math
 deliberate collisions, but these are harmless because every claim is recomputed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -158,15 +158,24 @@ def _digest_and_top(array: Any, start: int = 0) -> tuple[int, int]:
 
 
 def _in_threads(words: np.ndarray, slow_keys: np.ndarray, fast_keys: np.ndarray, magnitude: Any) -> tuple[Any, Any]:
-    """Return the result of :func:`_dense_digest`; parts of large arrays add up modulo 2**64 in any order."""
-    if words.size < _THREADED:
-        return _dense_digest(words, slow_keys, fast_keys, magnitude)
+    """Return the result of :func:`_dense_digest`, computed in threads for large arrays."""
 
     def part(first: int, last: int) -> tuple[Any, Any]:
-        with quietly(over="ignore"):  # each thread has an error state of its own
-            return _dense_digest(words[first:last], slow_keys[first:last], fast_keys, magnitude)
+        return _dense_digest(words[first:last], slow_keys[first:last], fast_keys, magnitude)
 
-    found = map_blocks(part, len(words), -(-len(words) // _PARTS), blas_threads())
+    return _sum_of_parts(part, len(words), words.size)
+
+
+def _sum_of_parts(part: Callable[[int, int], tuple[Any, Any]], n: int, size: int) -> tuple[Any, Any]:
+    """Return the sum and the largest word of ``part(first, last)`` over parts of ``n`` rows, which add up modulo 2**64 in any order."""
+    if size < _THREADED:
+        return part(0, n)
+
+    def quiet(first: int, last: int) -> tuple[Any, Any]:
+        with quietly(over="ignore"):  # each thread has an error state of its own
+            return part(first, last)
+
+    found = map_blocks(quiet, n, -(-n // _PARTS), blas_threads())
     return sum(int(digest) for digest, _ in found) % 2**64, max(int(top) for _, top in found)
 
 
@@ -187,10 +196,13 @@ def text_of(dtype: Any, shape: tuple[int, ...], digest: int) -> str:
 def _of_sparse(matrix: Any) -> Any:
     """Hash the stored entries in place; the sum is the same for CSR and CSC."""
     rows, columns = _keys(matrix.shape[0], 1), _keys(matrix.shape[1], 2)
-    if matrix.format == "csr":
-        return _sparse_digest(_words(matrix.data), matrix.indices, matrix.indptr, columns, rows, _magnitude(matrix))
-    stored = matrix.tocsc()
-    return _sparse_digest(_words(stored.data), stored.indices, stored.indptr, rows, columns, _magnitude(matrix))
+    stored, slow, fast = (matrix, rows, columns) if matrix.format == "csr" else (matrix.tocsc(), columns, rows)
+    words, magnitude = _words(stored.data), _magnitude(matrix)
+
+    def part(first: int, last: int) -> tuple[Any, Any]:
+        return _sparse_digest(words, stored.indices, stored.indptr[first : last + 1], fast, slow[first:last], magnitude)
+
+    return _sum_of_parts(part, len(slow), words.size)
 
 
 def _keys(n: int, seed: int, start: int = 0) -> np.ndarray:
@@ -250,9 +262,12 @@ def _sparse_digest(words: Any, indices: Any, indptr: Any, fast_keys: Any, slow_k
     for j in range(len(indptr) - 1):
         part = np.uint64(0)
         for k in range(indptr[j], indptr[j + 1]):
+            index = indices[k]
+            if index < 0:  # never; this exit keeps the compiler from vector gathers of the keys, which take longer
+                break
             word = np.uint64(words[k])
             mixed = word * _GOLDEN
-            part += (mixed ^ (mixed >> _HALF)) * fast_keys[indices[k]]
+            part += (mixed ^ (mixed >> _HALF)) * fast_keys[np.uint64(index)]
             top = max(top, word & magnitude)
         total += part * slow_keys[j]
     return total, top

@@ -25,6 +25,7 @@ from numba.core.runtime.nrt import rtsys
 import surefit.core.compilation.notice  # noqa: F401  (says when compilation takes long)
 from surefit.core.compilation.nested import PartCompiler, WholeCompiler
 from surefit.core.errors import SlowStart
+from surefit.core.garbage import uncollected
 from surefit.core.guards.interrupts import deferred
 
 #: Relaxations for solver loops: order of sums, fused multiply-add, sign of zero. Never used for numbers in a claim.
@@ -73,8 +74,11 @@ def quietly(**kinds: Any) -> AbstractContextManager[Any]:
 
 
 def _compile_whole(dispatcher: Any) -> None:
-    """Let Ctrl-C wait for the end of a compilation: interrupted in between, Numba's tables of implementations stay incomplete."""
-    dispatcher.compile = deferred()(dispatcher.compile)
+    """Let Ctrl-C wait for the end of a compilation: interrupted in between, Numba's tables of implementations stay incomplete.
+
+    Cyclic garbage is not collected meanwhile, which would take a tenth of the time.
+    """
+    dispatcher.compile = deferred()(uncollected()(dispatcher.compile))
 
 
 def _link_parts(dispatcher: Any, part: Callable[[], Any]) -> None:

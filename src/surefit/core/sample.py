@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from surefit.core.errors import CertificateError
+from surefit.core.fingerprint import data_fingerprint
 from surefit.core.guards.extremes import running
 from surefit.core.guards.machine import available
 from surefit.core.guards.memory import ALWAYS
@@ -52,6 +53,11 @@ def read(X: Any, y: Any = None, sample_weight: Any = None, *, strings: bool = Fa
         sample_weight = np.full(X.shape[0], float(sample_weight)) if sample_weight.ndim == 0 else sample_weight
     offset = None if offset is None else np.asarray(offset, dtype=np.float64)
     return Data(X, y, sample_weight, {}, given, offset)
+
+
+def fingerprints_of(sample: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the fingerprints of (X, y, sample_weight), optionally with an offset, and the storage of X."""
+    return {**data_fingerprint(*sample), **storage_of(sample[0])}
 
 
 def storage_of(X: Any) -> dict[str, str]:

@@ -10,6 +10,7 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.issuing.state import dense
+from surefit.core.threads import rows_times
 
 
 class SparseCoefMixin:
@@ -37,6 +38,8 @@ class SparseCoefMixin:
 
 def linear_scores(X: Any, coef: Any) -> np.ndarray:
     """Return ``X coef'`` as an array, for dense or sparse ``X`` and ``coef``."""
+    if not (sparse.issparse(X) or sparse.issparse(coef)):
+        return np.asarray(rows_times(X, coef.T), dtype=np.float64)
     found = X @ (dense(coef) if coef.ndim == 1 else coef).T
     return np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float64)
 

@@ -1,22 +1,35 @@
-"""Reproducible threads: fixed blocks, mapped over a pool, combined in a fixed order.
+"""Reproducible threads: fixed blocks, shared among threads, combined in a fixed order.
 
 The division into blocks depends on the problem alone, never on ``n_jobs``, and partial results are added in the order of the blocks.
-Results are therefore identical for any number of threads. A pool exists for one call only, so callers share no state and forked processes
-are safe. Blocks must release the GIL (``@compiled`` loops, NumPy, BLAS restricted to one thread).
+Results are therefore identical for any number of threads. Threads exist for one call only, so callers share no state and forked processes
+are safe. The caller's own thread takes blocks like the others. Blocks must release the GIL (``@compiled`` loops, NumPy, BLAS restricted to
+one thread).
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from _thread import allocate_lock, start_new_thread
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from typing import Any
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.guards.machine import cores
+
+PARTS = 16  # largest number of parts of rows that threads share
+LINES = 64  # rows of a part of a product are a multiple of this, so that BLAS groups them as in one product
+PART = 2**18  # number of entries in the smallest part of a product
+THREADED = 2**21  # number of entries from which threads take less time than their start
+TALL = 32  # number of rows per column from which matrices with one row per column take little time
+NARROW = 64  # number of columns up to which even small products take less time on one thread of BLAS
+SOME = 2**16  # number of entries below which fits take too little time for restricting BLAS
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -55,8 +68,48 @@ def map_blocks(work: Callable[[int, int], Any], n: int, size: int, n_jobs: int |
     threads = min(count_threads(n_jobs), len(pieces))
     if threads <= 1:
         return [work(start, stop) for start, stop in pieces]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda piece: work(*piece), pieces))
+    return _share(work, pieces, threads)
+
+
+def _share(work: Callable[[int, int], Any], pieces: list[tuple[int, int]], threads: int) -> list[Any]:
+    """Return the results of all pieces; each thread, this one included, takes the next piece that is left.
+
+    A pass of an iterative fit may take less than a millisecond, so threads are started by the function beneath
+    ``threading.Thread``, which does not wait until they run. A pool of threads would take several times as long.
+    """
+    left, results, errors = deque(enumerate(pieces)), [None] * len(pieces), []
+
+    def take() -> None:
+        while left:
+            try:
+                index, piece = left.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                results[index] = work(*piece)
+            except BaseException as error:
+                left.clear()
+                errors.append((index, error))
+
+    def help_and_release(lock: Any) -> None:
+        take()
+        lock.release()
+
+    locks = []
+    for _ in range(threads - 1):
+        locks.append(allocate_lock())
+        locks[-1].acquire()
+        start_new_thread(copy_context().run, (help_and_release, locks[-1]))
+    granted, _GRANTED.count = _GRANTED.count, min(_GRANTED.count, 1)  # a block does not start threads of its own
+    try:
+        take()
+    finally:
+        _GRANTED.count = granted
+    for lock in locks:  # free when its thread has ended
+        lock.acquire()
+    if errors:
+        raise min(errors, key=lambda found: found[0])[1]
+    return results
 
 
 def tree_sum(parts: Iterable[Any]) -> Any:
@@ -79,6 +132,36 @@ def tree_sum(parts: Iterable[Any]) -> Any:
 def sum_blocks(work: Callable[[int, int], Any], n: int, size: int, n_jobs: int | None = None) -> Any:
     """Return the sum of ``work`` over all blocks; it is identical for any ``n_jobs``."""
     return tree_sum(map_blocks(work, n, size, n_jobs))
+
+
+def map_parts(work: Callable[[int, int], Any], shape: tuple[int, int], least: int) -> list[Any]:
+    """Return ``work(start, stop)`` for fixed parts of at least ``least`` rows, computed by as many threads as BLAS may use.
+
+    Each part uses one BLAS thread. Fewer rows are one part, which BLAS may share among its own threads.
+    """
+    n, d = shape
+    parts = min(PARTS, n // max(least, 1))
+    if n * d < THREADED or parts < 4:
+        return [work(0, n)]
+    threads = blas_threads()
+    with one_blas_thread():
+        return map_blocks(work, n, -(-n // parts), threads)
+
+
+def rows_times(X: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Return ``X @ B``. If ``X`` has many more rows than columns, threads share fixed blocks of the rows, with one BLAS thread each."""
+    (n, d), columns = X.shape, B.shape[1:]
+    widest = max(d, 1, *columns)
+    if n * widest < SOME or n < TALL * widest or (threads := blas_threads()) == 1:
+        return np.asarray(X @ B)
+    found = np.empty((n, *columns), dtype=np.result_type(X, B))
+
+    def part(start: int, stop: int) -> None:
+        np.matmul(X[start:stop], B, out=found[start:stop])
+
+    with one_blas_thread():
+        map_blocks(part, n, LINES * -(-max(PART // widest, n // PARTS) // LINES), threads)
+    return found
 
 
 class _OneBlasThread:
@@ -112,9 +195,43 @@ def _blas_libraries() -> tuple[Any, ...]:
     return tuple(library for library in ThreadpoolController().lib_controllers if library.user_api == "blas")
 
 
+class _Granted(threading.local):
+    """Number of threads that this thread may use instead of BLAS; zero outside of :func:`threads_instead_of_blas`."""
+
+    count = 0
+
+
+_GRANTED = _Granted()
+
+
+@contextmanager
+def threads_instead_of_blas() -> Iterator[None]:
+    """Return a context in which BLAS uses one thread, and threads that share rows take the place of the others.
+
+    Threads of OpenBLAS wait for more work in a loop for many milliseconds after each call, and take the cores from other threads.
+    """
+    before = _GRANTED.count
+    _GRANTED.count = blas_threads()
+    try:
+        with one_blas_thread():
+            yield
+    finally:
+        _GRANTED.count = before
+
+
+def is_tall(X: Any) -> bool:
+    """Return whether threads of BLAS only disturb a fit to ``X``: it has many rows for each column, and many entries or few columns."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) != 2 or shape[0] < TALL * shape[1]:
+        return False
+    return shape[0] * shape[1] >= (SOME if shape[1] <= NARROW else THREADED)
+
+
 def blas_threads() -> int:
     """Return the number of threads that BLAS may use now, at most one per core; passes of estimators without ``n_jobs`` use as many."""
-    return max(1, min(cores(), max((library.get_num_threads() for library in _blas_libraries()), default=1)))
+    return _GRANTED.count or max(
+        1, min(cores(), max((library.get_num_threads() for library in _blas_libraries()), default=1))
+    )
 
 
 _ONE_BLAS_THREAD = _OneBlasThread()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
+from surefit.core.probabilities import softmax, softmax_log, two_classes, two_classes_log
 from surefit.core.validation import ARRAY, NOTHING, check_labels, read_data, read_weights
 from surefit.core.warn import warn
 from surefit.solvers.discriminants.moments import Moments, Scatters, group
@@ -19,7 +19,10 @@ PRIORS = NOTHING | ARRAY
 
 
 class ScoredMixin(ClassifierMixin):
-    """Mixin with predictions from ``_scores``, the log-posterior of each row and class up to a constant per row."""
+    """Mixin with predictions from ``_scores``, the log-posterior of each row and class up to a constant per row.
+
+    For two classes, ``_scores`` may return one column: the log-odds of the second class.
+    """
 
     classes_: np.ndarray
 
@@ -27,6 +30,8 @@ class ScoredMixin(ClassifierMixin):
         """Return the log-odds of the second class for two classes, else one score per class."""
         check_is_fitted(self)
         scores = self._scores(read_data(self, X, reset=False, **READ))  # type: ignore[attr-defined]
+        if scores.shape[1] == 1:
+            return scores[:, 0]
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X) -> np.ndarray:
@@ -37,11 +42,12 @@ class ScoredMixin(ClassifierMixin):
     def predict_log_proba(self, X) -> np.ndarray:
         """Return the logarithms of the posterior probabilities, accurate even if a probability underflows to zero."""
         scores = self.decision_function(X)
-        return log_softmax(np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores, axis=1)
+        return two_classes_log(scores) if scores.ndim == 1 else softmax_log(scores)
 
     def predict_proba(self, X) -> np.ndarray:
         """Return the posterior probabilities of the classes under the model."""
-        return np.exp(self.predict_log_proba(X))
+        scores = self.decision_function(X)
+        return two_classes(scores) if scores.ndim == 1 else softmax(scores)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

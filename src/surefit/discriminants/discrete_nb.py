@@ -62,8 +62,9 @@ class DiscreteNB(NaiveBayes):
     def _scores(self, X) -> np.ndarray:
         """Return the joint log-probabilities; a row with probability zero in every class gets the priors."""
         scores = self._log_densities(X) + self._log_weights()
-        lost = np.isneginf(scores).all(axis=1)
-        scores[lost] = self.class_log_prior_
+        absent = np.isneginf(scores)
+        if absent.any():
+            scores[absent.all(axis=1)] = self.class_log_prior_
         return scores
 
     def _log_densities(self, X) -> np.ndarray:

@@ -104,6 +104,7 @@ class LinearDiscriminantAnalysis(
     'enclosed'
     """
 
+    _shares_rows = True
     _rules = {
         "solver": one_of("svd", "lsqr", "eigen"),
         "shrinkage": SHRINKAGE,
@@ -169,8 +170,9 @@ class LinearDiscriminantAnalysis(
         return LogisticForm(self.coef_.copy(), self.intercept_.copy())
 
     def _scores(self, X) -> np.ndarray:
-        scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
-        return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
+        scores = np.asarray(X @ self.coef_.T, dtype=np.float64)
+        scores += self.intercept_
+        return scores
 
     @property
     def _n_features_out(self) -> int:

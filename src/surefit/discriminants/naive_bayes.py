@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.probabilities import softmax_log
 from surefit.core.validation import check_labels, check_params, read_data, read_weights
 from surefit.problems import pose
 from surefit.solvers.discriminants.moments import group
@@ -117,8 +117,9 @@ class NaiveBayes(CertifiedMixin, ClassifierMixin, BaseEstimator):
         """Return the logarithms of the posterior probabilities of the classes."""
         scores = self.predict_joint_log_proba(X)
         sure = scores == np.inf  # without smoothing, a count that no other class has
-        scores = np.where(sure.any(axis=1, keepdims=True), np.where(sure, 0.0, -np.inf), scores)
-        return log_softmax(scores, axis=1)
+        if sure.any():
+            scores = np.where(sure.any(axis=1, keepdims=True), np.where(sure, 0.0, -np.inf), scores)
+        return softmax_log(scores)
 
     def predict_proba(self, X) -> np.ndarray:
         """Return the posterior probabilities of the classes under the model."""
@@ -126,7 +127,8 @@ class NaiveBayes(CertifiedMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X) -> np.ndarray:
         """Return the most probable class of each row; ties go to the first class."""
-        best = self.predict_joint_log_proba(X).argmax(axis=1)
+        scores = self.predict_joint_log_proba(X)
+        best = (scores[:, 1] > scores[:, 0]).astype(int) if scores.shape[1] == 2 else scores.argmax(axis=1)
         return self.classes_[best]
 
 

@@ -97,6 +97,7 @@ class QuadraticDiscriminantAnalysis(CertifiedMixin, ScoredMixin, BaseEstimator):
     'enclosed'
     """
 
+    _shares_rows = True
     _rules = {
         "solver": one_of("svd", "eigen"),
         "shrinkage": SHRINKAGE,

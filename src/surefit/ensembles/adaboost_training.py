@@ -12,6 +12,7 @@ from surefit.core.blocks import dense_rows, require_memory
 from surefit.core.budget import Budget
 from surefit.core.callbacks import progress_reporter
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.threads import blas_threads
 from surefit.ensembles.adaboost_statement import make_claims
 from surefit.ensembles.labels import Labeled, read_labeled
 from surefit.ensembles.members import predicted_codes, random_stream, seeded_copy
@@ -69,7 +70,7 @@ def fit_adaboost(estimator, X, y, sample_weight) -> Any:
 def _stump_learner(estimator, used: Labeled) -> Learner:
     require_memory(type(estimator).__name__, used.X, 16, "use fewer columns, or another base classifier")
     dense = dense_rows(used.X, 0, used.X.shape[0])
-    return StumpLearner(dense, used.codes, len(used.classes))
+    return StumpLearner(dense, used.codes, len(used.classes), blas_threads())
 
 
 def _member_learner(estimator, used: Labeled) -> Learner:

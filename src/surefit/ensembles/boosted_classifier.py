@@ -197,7 +197,6 @@ class HistGradientBoostingClassifier(
             )
         self.classes_ = classes
         sample_weight = read_weights(self, sample_weight, len(X))
-        weights = np.ones(len(X)) if sample_weight is None else sample_weight
         try:
             self._class_factors = weights_by_class(self.class_weight, classes, given, sample_weight)
         except ValueError as error:
@@ -209,7 +208,11 @@ class HistGradientBoostingClassifier(
         if self.loss == "exponential":
             y01, term = 2 * y01 - 1, ExponentialLoss()
         y = given.astype(np.float64) if given.dtype.kind in "biuf" else given
-        targets = Targets(y01, y, given, sample_weight, weights * self._class_factors[codes], term, self.loss, 0.0)
+        weights = self._class_factors[codes]
+        if sample_weight is not None:
+            weights = sample_weight * weights
+        del codes  # its memory is free for the fit
+        targets = Targets(y01, y, given, sample_weight, weights, term, self.loss, 0.0)
         return fit_boosting(self, X, targets, self._watched(X_val, y_val, sample_weight_val))
 
     def _watched(self, X_val, y_val, sample_weight_val) -> Watched | None:

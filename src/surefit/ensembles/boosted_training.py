@@ -62,9 +62,12 @@ def fit_boosting(estimator, X: np.ndarray, targets: Targets, given: Watched | No
     estimator.do_early_stopping_ = len(X) > LARGE if wanted == "auto" else bool(wanted)
     if not again:  # a warm start holds the same rows out
         vars(estimator).pop("_split_seed", None)
+    training: Any
     training, watched = _split(estimator, X, targets, given, random)
-    Xt = X if len(training) == len(X) else X[training]
-    y, s = targets.y[training], targets.weights[training]
+    witness = training_witness(targets.weights > 0, training)
+    if len(training) == len(X):
+        training = slice(None)  # no copies
+    Xt, y, s = X[training], targets.y[training], targets.weights[training]
     if not again:
         categorical = find_categorical(estimator, X)
         estimator._bins = find_bins(Xt, None if _even(s) else s, estimator.max_bins, categorical, estimator.n_jobs)
@@ -80,8 +83,8 @@ def fit_boosting(estimator, X: np.ndarray, targets: Targets, given: Watched | No
         seconds = budget.seconds
     if reporter is not None:
         reporter.finish()
-    witness = training_witness(targets.weights > 0, training)
-    loss = mean_loss(targets.loss, y, booster.z, s)
+    loss = mean_loss(targets.loss, y, booster.z, s, (booster.g, booster.h), booster.threads)
+    del booster, watch  # their memory is free for the proof
     sample = (X, targets.given, targets.sample_weight)
     return record(estimator, sample, targets.name, loss, reason=reason, seconds=seconds, witness=witness)
 

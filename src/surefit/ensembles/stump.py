@@ -78,7 +78,7 @@ class DecisionStump(CertifiedMixin, ClassifierMixin, BaseEstimator):
         weights = np.ones(len(data.codes)) if data.weights is None else data.weights
         counted = data.counted  # rows of weight zero do not affect thresholds
         order = sorted_columns(counted.X, self.n_jobs)
-        stump = best_stump(counted.X, order, counted.codes, weights[weights > 0], len(data.classes))
+        stump = best_stump(counted.X, order, counted.codes, weights[weights > 0], len(data.classes), self.n_jobs)
         self._set(stump, data.classes)
         wrong = self._codes(data.X) != data.codes
         self.error_ = math.fsum(weights[wrong]) / math.fsum(weights)

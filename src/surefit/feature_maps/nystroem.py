@@ -8,14 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.threads import blas_threads, map_blocks, one_blas_thread
 from surefit.core.validation import COUNT, POSITIVE, RANDOM_STATE, REAL, Rule, check_params, one_of, read_data
-from surefit.feature_maps.reading import KERNEL, READ, resolved
+from surefit.feature_maps.reading import KERNEL, READ, VALUES, resolved
 from surefit.problems import pose
 from surefit.solvers.kernel_subset.landmarks import choose
 from surefit.solvers.kernel_subset.squares import span_of
 
 RANK = 1e-8  # directions below this fraction of the largest eigenvalue are dropped, since rounding would dominate them
-VALUES = 1 << 17  # number of kernel values at a time; larger temporary arrays are new memory pages in every call
 
 
 class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -136,11 +136,19 @@ class NystroemFeatures(CertifiedMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         """Return the features, one column per feature."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, **READ)
-        features, step = np.empty((X.shape[0], self._n_features_out)), max(1, VALUES // len(self.component_indices_))
-        for start in range(0, X.shape[0], step):
-            part = slice(start, start + step)
-            np.matmul(self.kernel_(X[part], self.components_), self.normalization_, out=features[part])
+        features = np.empty((X.shape[0], self._n_features_out))
+
+        def part(start: int, stop: int) -> None:
+            np.matmul(self.kernel_(X[start:stop], self.components_), self.normalization_, out=features[start:stop])
+
+        threads = self._threads()
+        with one_blas_thread():
+            map_blocks(part, X.shape[0], max(1, VALUES // len(self.component_indices_)), threads)
         return features
+
+    def _threads(self) -> int | None:
+        """Return the number of threads that share the rows in ``transform``."""
+        return blas_threads()
 
     def kernel_residual(self, X) -> np.ndarray:
         """Return ``r(x) = k(x, x) - q(x, x)`` for each row; negative rounding errors become zero."""

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 from sklearn.utils import check_random_state
 
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
+from surefit.core.threads import one_blas_thread
 from surefit.core.validation import COUNT, N_JOBS, NOTHING, POSITIVE, RANDOM_STATE, REAL, Rule, check_params, read_data
 from surefit.feature_maps.nystroem import RANK, NystroemFeatures
 from surefit.feature_maps.reading import KERNEL, READ, resolved
+
+FEW = 512  # landmarks up to which one thread of BLAS finds the eigenvectors at least as fast as several
 
 
 class Nystroem(NystroemFeatures):
@@ -41,7 +46,7 @@ class Nystroem(NystroemFeatures):
     random_state : int, RandomState or None, default=None
         Seed of the landmarks; an integer draws the same landmarks as in scikit-learn.
     n_jobs : int or None, default=None
-        Ignored; accepted for compatibility with scikit-learn.
+        Number of threads of ``transform``; None means 1 and -1 all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -114,7 +119,9 @@ class Nystroem(NystroemFeatures):
         order = check_random_state(self.random_state).permutation(A.shape[0])
         self.component_indices_ = order[: min(int(self.n_components), A.shape[0])]
         self.components_ = A[self.component_indices_]
-        values, U = np.linalg.eigh(np.asarray(kernel(self.components_, self.components_), dtype=np.float64))
+        K = np.asarray(kernel(self.components_, self.components_), dtype=np.float64)
+        with one_blas_thread() if len(K) <= FEW else nullcontext():
+            values, U = np.linalg.eigh(K)
         kept = values > RANK * max(float(values[-1]), 0.0)
         if not kept.any():
             raise InvalidParameter("Nystroem", "kernel", "a kernel that is not zero on all rows", self.kernel)
@@ -128,3 +135,6 @@ class Nystroem(NystroemFeatures):
             sample=(X, None, None),
         )
         return self
+
+    def _threads(self) -> int | None:
+        return self.n_jobs

@@ -9,10 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.claims import Claim
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.threads import blas_threads, map_blocks, one_blas_thread
 from surefit.core.validation import COUNT, POSITIVE, RANDOM_STATE, check_params, one_of, read_data
 from surefit.feature_maps.cosines import cosines
 from surefit.feature_maps.fourier import CONFIDENCE, FeatureBoundsMixin
-from surefit.feature_maps.reading import READ, resolved
+from surefit.feature_maps.reading import READ, VALUES, resolved
 
 
 class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -104,9 +105,17 @@ class RBFSampler(FeatureBoundsMixin, CertifiedMixin, ClassNamePrefixFeaturesOutM
     def transform(self, X) -> np.ndarray:
         """Return the features, one column per feature."""
         check_is_fitted(self)
-        angles = np.asarray(read_data(self, X, reset=False, **READ) @ self.random_weights_, dtype=np.float64)
-        features = cosines(angles, self.random_offset_)
-        features *= np.sqrt(2.0 / self.random_weights_.shape[1])
+        X, W = read_data(self, X, reset=False, **READ), self.random_weights_
+        features, factor = np.empty((X.shape[0], W.shape[1])), np.sqrt(2.0 / W.shape[1])
+
+        def part(start: int, stop: int) -> None:
+            features[start:stop] = X[start:stop] @ W
+            cosines(features[start:stop], self.random_offset_)
+            features[start:stop] *= factor
+
+        threads = blas_threads()
+        with one_blas_thread():
+            map_blocks(part, X.shape[0], max(1, VALUES // W.shape[1]), threads)
         return features
 
     @property

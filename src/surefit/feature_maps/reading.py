@@ -11,6 +11,7 @@ from surefit.core.validation import Rule
 from surefit.kernels import Kernel
 from surefit.problems.kernels import kernel_in
 
+VALUES = 1 << 17  # number of values at a time; larger temporary arrays are new memory pages in every call
 READ: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
 KERNEL = Rule(

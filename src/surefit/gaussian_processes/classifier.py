@@ -242,7 +242,7 @@ class GaussianProcessClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapM
         """Return the class with the largest probability, or with the most votes of pairs."""
         check_is_fitted(self)
         if self.n_classes_ == 2:
-            return self.classes_[(self.latent_mean_and_variance(X)[0] > 0).astype(int)]
+            return self.classes_[(self._fits[0].latent_mean(read_rows(self, X)) > 0).astype(int)]
         averages = self._averages(X)
         if self.multi_class == "one_vs_rest":
             return self.classes_[np.argmax(averages, axis=1)]

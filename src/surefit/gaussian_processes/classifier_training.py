@@ -38,6 +38,10 @@ class TwoClasses(NamedTuple):
     at: Evidence | None
     reason: Reason
 
+    def latent_mean(self, Z) -> np.ndarray:
+        """Return the mean of the latent function at new elements."""
+        return self.kernel(Z, self.X) @ self.mode.dual
+
     def latent(self, Z) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and variance of the latent function at new elements, by the Laplace approximation."""
         across = self.kernel(Z, self.X)

@@ -100,7 +100,7 @@ class KernelSumMixin:
         step = max(1, PIECE // max(1, len(every)))
         for start in range(0, n, step):
             part = slice(start, start + step)
-            values[part] = self.kernel_.against(X[part], every, self.X_fit_) @ coefficients
+            values[part] = self.kernel_.combined(X[part], every, self.X_fit_, coefficients)
         return values
 
     def __sklearn_tags__(self):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
+
+from surefit.core.probabilities import softmax_log, two_classes_log
 
 
 class LogisticProbabilityMixin:
@@ -18,9 +19,9 @@ class LogisticProbabilityMixin:
         """Return the log probabilities of the classes as an array of shape (n_rows, n_classes)."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
-            return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
+            return two_classes_log(scores)
         if self.multi_class == "multinomial":
-            return log_softmax(scores, axis=1)
+            return softmax_log(scores)
         logs = -np.logaddexp(0.0, -scores)
         return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 

@@ -158,5 +158,5 @@ class NystroemRidge(CertifiedMixin, SubsetGapMixin, KernelSumMixin, RegressorMix
         values, step = np.empty(X.shape[0]), max(1, PIECE // len(self.landmarks_))
         for start in range(0, X.shape[0], step):
             part = slice(start, start + step)
-            values[part] = self.kernel_.against(X[part], self.landmarks_, self.X_fit_) @ self.dual_coef_
+            values[part] = self.kernel_.combined(X[part], self.landmarks_, self.X_fit_, self.dual_coef_[:, None])[:, 0]
         return values + self.intercept_

@@ -65,7 +65,7 @@ class NystroemMixin(SubsetGapMixin, KernelSumMixin):
         scores, step = np.empty((X.shape[0], len(self.dual_coef_))), max(1, PIECE // len(self.landmarks_))
         for start in range(0, X.shape[0], step):
             part = slice(start, start + step)
-            scores[part] = self.kernel_.against(X[part], self.landmarks_, self.X_fit_) @ self.dual_coef_.T
+            scores[part] = self.kernel_.combined(X[part], self.landmarks_, self.X_fit_, self.dual_coef_.T)
         scores += self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
 

@@ -70,8 +70,7 @@ class SupportMixin(DualGapMixin):
         scores = np.zeros((n, len(coefficients)))
 
         def score(start, stop):
-            values = self.kernel_.against(X[start:stop], support, self.support_vectors_)
-            scores[start:stop] = values @ coefficients.T
+            scores[start:stop] = self.kernel_.combined(X[start:stop], support, self.support_vectors_, coefficients.T)
 
         with one_blas_thread():
             map_blocks(score, n if len(support) else 0, max(1, PIECE // max(1, len(support))), self.n_jobs)

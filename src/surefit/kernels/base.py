@@ -128,6 +128,10 @@ class Kernel(ParameterNamesMixin, BaseEstimator):
             return np.ascontiguousarray(given_values(self, self.read(Z)[:, support]), dtype=np.float64)
         return self._between(Z, support_vectors, np.float64) if len(support) else np.zeros((self.read(Z).shape[0], 0))
 
+    def combined(self, Z, support: np.ndarray, support_vectors, coefficients: np.ndarray) -> np.ndarray:
+        """Return the product of :meth:`against` with ``coefficients``, one row per training element: values of the functions."""
+        return self.against(Z, support, support_vectors) @ coefficients
+
     def feature_map(self, X) -> np.ndarray:
         r"""Return explicit features :math:`\phi(x)`, one row per element, if their number is finite."""
         raise InvalidParameter(

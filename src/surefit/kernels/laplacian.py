@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.metrics.pairwise import manhattan_distances
 
 from surefit.core.validation import BOUNDS, POSITIVE
 from surefit.kernels.base import Kernel
@@ -38,7 +37,7 @@ class Laplacian(Kernel):
         self.gamma_bounds = gamma_bounds
 
     def _gram(self, A, B):
-        values = manhattan_distances(A, B)
+        values = _distances(A, B)
         values *= -self.gamma
         return np.exp(values, out=values)
 
@@ -51,4 +50,10 @@ class Laplacian(Kernel):
         return self._own("gamma")
 
     def _derivatives(self, A, K):
-        return [lambda: -self.gamma * manhattan_distances(A) * K]
+        return [lambda: -self.gamma * _distances(A) * K]
+
+
+def _distances(A, B=None):
+    from sklearn.metrics.pairwise import manhattan_distances  # every estimator imports kernels, few need this
+
+    return manhattan_distances(A, B)

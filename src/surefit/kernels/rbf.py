@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from surefit.core.errors import InvalidParameter
+from surefit.core.threads import blocks
 from surefit.core.validation import BOUNDS, NOTHING, POSITIVE
 from surefit.kernels.base import Kernel
 from surefit.kernels.expansions.eigenpairs import Eigenpairs, check_count, gaussian_eigenpairs
 from surefit.kernels.hyperparameters import Hyperparameter
 from surefit.kernels.rows import GramRows
 from surefit.kernels.strings.lengths import LENGTHS, by_length, in_units
-from surefit.kernels.vectors import dense, from_center, negative_half_squares, products, square_norms
+from surefit.kernels.vectors import TILE, dense, from_center, negative_half_squares, products, square_norms
 
 
 class RBF(Kernel):
@@ -73,10 +75,17 @@ class RBF(Kernel):
         """Return the sample divided by its length scales if there is one per column; a common length scale is applied at the end."""
         return in_units("RBF", A, self.lengths) if self.lengths.ndim else A
 
+    @property
+    def _factor(self) -> float:
+        """The factor of half the squared distance in units of :meth:`_own_units`."""
+        if self.gamma is not None:
+            return 2.0 * self.gamma
+        return 1.0 if self.lengths.ndim else float(1.0 / self.lengths**2)
+
     def _finish(self, tile: np.ndarray) -> None:
         """Convert -|x - y|^2 / 2 to kernel values."""
         if self.lengths.ndim == 0:
-            tile *= tile.dtype.type(2.0 * self.gamma if self.gamma is not None else 1.0 / self.lengths**2)
+            tile *= tile.dtype.type(self._factor)
         np.exp(tile, out=tile)
 
     def _prepared(self, A, dtype):
@@ -91,6 +100,22 @@ class RBF(Kernel):
         b = (square_norms(B) / 2).astype(values.dtype)
         negative_half_squares(values, b if same else (square_norms(A) / 2).astype(values.dtype), b, self._finish)
         return values
+
+    def combined(self, Z, support, support_vectors, coefficients):
+        """Return the sums in tiles that stay in the cache; with two additional columns, a product is minus half the squared distances."""
+        sums = np.empty((Z.shape[0], coefficients.shape[1]))
+        if sparse.issparse(Z) or sparse.issparse(support_vectors) or len(sums) * len(support) < TILE:
+            return super().combined(Z, support, support_vectors, coefficients)
+        A, B = (self._own_units(each) for each in from_center(self.read(Z), self.read(support_vectors)))
+        left = np.column_stack([A, -0.5 * square_norms(A), np.ones(len(A))])
+        left *= self._factor
+        columns = np.vstack([B.T, np.ones(len(B)), -0.5 * square_norms(B)])
+        step = max(1, 2 * TILE // len(B))
+        tile = np.empty((step, len(B)))
+        for start, stop in blocks(len(A), step):
+            values = np.matmul(left[start:stop], columns, out=tile[: stop - start])
+            sums[start:stop] = np.exp(values, out=values) @ coefficients
+        return sums if np.isfinite(sums).all() else super().combined(Z, support, support_vectors, coefficients)
 
     def _diagonal(self, A):
         return np.ones(A.shape[0])

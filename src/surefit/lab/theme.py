@@ -21,22 +21,31 @@ def wanted_theme() -> str:
 def follow_theme(page: Any) -> Any:
     """Set the theme of a page, connect its switch, and return the element that stores the choice.
 
-    The address (``?theme=dark``) takes precedence over the cookie, and the cookie over the preference of the system.
-    The cookie is set by a small image that the browser fetches.
+    The address (``?theme=dark``) takes precedence over the cookie, and the cookie over the preference of the system,
+    which is followed until the switch is used. The cookie is set by a small image that the browser fetches.
     """
     keeper = html(height=1, margin=0)
+    browser = pn.state.browser_info
+    wanted = wanted_theme()
+    following = not wanted and browser is not None
 
     def keep(event: Any) -> None:
+        nonlocal following
+        if following and bool(event.new) == bool(browser.dark_mode):
+            return  # the preference of the system, not a choice
+        following = False
         keeper.object = f"<img src='seen.gif?theme={NAMES[bool(event.new)]}' alt='' width='1' height='1'>"
 
-    def prefer() -> None:
-        browser = pn.state.browser_info
-        if browser is not None and browser.dark_mode and not page.dark_theme:
-            page.dark_theme = True
+    def prefer(*events: Any) -> None:
+        if following:
+            page.dark_theme = bool(browser.dark_mode)
 
-    wanted = wanted_theme()
+    def loaded() -> None:
+        prefer()
+        browser.param.watch(prefer, "dark_mode")  # the browser may tell its preference after the page is complete
+
     page.dark_theme = wanted == "dark"
     page.param.watch(keep, "dark_theme")
-    if not wanted:
-        pn.state.onload(prefer)
+    if following:
+        pn.state.onload(loaded)
     return keeper

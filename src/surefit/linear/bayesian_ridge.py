@@ -11,6 +11,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin, warn_unless_converged
 from surefit.core.guards import memory
+from surefit.core.sparse_coef import linear_scores
 from surefit.core.validation import (
     ANYTHING,
     BOOLEAN,
@@ -104,6 +105,7 @@ class BayesianRidge(CallbackSupportMixin, CertifiedMixin, LinearRegressorMixin, 
     True
     """
 
+    _shares_rows = True
     _rules = {
         "max_iter": COUNT,
         "tol": NON_NEGATIVE,
@@ -199,7 +201,7 @@ class BayesianRidge(CallbackSupportMixin, CertifiedMixin, LinearRegressorMixin, 
         """Return the predictive mean of each row and, if ``return_std``, the standard deviation of a new target."""
         check_is_fitted(self)
         X = read_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
-        mean = np.asarray(X @ self.coef_, dtype=np.float64).ravel() + self.intercept_
+        mean = linear_scores(X, self.coef_).ravel() + self.intercept_
         if not return_std:
             return mean
         Z = _dense(X) - self.X_offset_

@@ -22,6 +22,8 @@ from surefit.problems.stated_gap import StatedGapMixin
 class DevianceRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearRegressorMixin, BaseEstimator):
     """Base class of regressors that minimize half the mean deviance plus an l2 penalty."""
 
+    _shares_rows = True
+
     _rules = {
         "alpha": NON_NEGATIVE,
         "fit_intercept": BOOLEAN,

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import InvalidParameter
 from surefit.neighbors.search import Pairs, Search, Tree, minkowski
-from surefit.solvers.within_radius import scan
+from surefit.solvers.within_radius import scan, screen, screening_limits
 
 CELLS = 2_000_000  # distances held in memory at a time
+PRODUCTS = 200_000  # products of a block of queries with all rows, so that they stay in the cache
 SAMPLED = 16  # queries whose neighbors are counted to choose between tree and scan
 DENSE = 64  # the tree is slower than a scan if more than one row of this many is near
 SHORT_SUM = 7  # features up to which NumPy adds in order, as the scan does, so that both give the same bits
@@ -49,8 +49,10 @@ def within(search: Search, X: Any, Q: Any, radius: Any) -> Within:
     radius = np.broadcast_to(np.asarray(radius, dtype=np.float64), (Q.shape[0],))
     if isinstance(search, Tree):
         blocks = _by_scan(search.X, Q, radius) if _many_near(search, Q, radius) else _by_tree(search, Q, radius)
-    else:
+    elif isinstance(search, Pairs):
         blocks = _by_blocks(search, X, Q, radius)
+    else:
+        blocks = _by_products(X, Q, radius)
     counts, indices, distances = (np.concatenate(part) for part in zip(*blocks, strict=True))
     return Within(np.concatenate([[0], np.cumsum(counts)]), indices, distances)
 
@@ -85,11 +87,26 @@ def _by_scan(X: np.ndarray, Q: Any, radius: np.ndarray):
         yield counts, indices[:total].copy(), distances[:total].copy()
 
 
-def _by_blocks(search: Any, X: Any, Q: Any, radius: np.ndarray):
+def _by_products(X: np.ndarray, Q: Any, radius: np.ndarray):
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    squares = np.einsum("ij,ij->i", X, X)
+    size = max(1, PRODUCTS // max(1, len(X)))
+    indices, distances = np.empty(size * len(X), dtype=np.int64), np.empty(size * len(X))
+    for start in range(0, len(Q), size):
+        part = np.ascontiguousarray(Q[start : start + size], dtype=np.float64)
+        counts = np.empty(len(part), dtype=np.int64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            limits = screening_limits(part, squares, radius[start : start + size])
+            products = part @ X.T
+            total = screen(X, squares, part, products, limits, radius[start : start + size], counts, indices, distances)
+        yield counts, indices[:total].copy(), distances[:total].copy()
+
+
+def _by_blocks(search: Pairs, X: Any, Q: Any, radius: np.ndarray):
     size = max(1, CELLS // max(1, X.shape[0]))
     for start in range(0, Q.shape[0], size):
         part = Q[start : start + size]
-        D = search.distances(part) if isinstance(search, Pairs) else cdist(part, X)
+        D = search.distances(part)
         rows, columns = np.nonzero(D <= radius[start : start + size, None])
         yield np.bincount(rows, minlength=len(D)), columns.astype(np.int64), D[rows, columns]
 

@@ -16,6 +16,7 @@ class Given(NamedTuple):
     y: np.ndarray | None
     weights: np.ndarray | None
     chosen: Mapping[str, Any]
+    kernel: Any = None  # resolved by the fit; None if it is to be derived from the parameters, as in every verification
 
 
 Poser = Callable[[Given], dict[str, Any]]
@@ -43,10 +44,15 @@ def _poser(model: Any) -> Poser | None:
     return next((PROBLEMS[c.__name__] for c in type(model).__mro__ if c.__name__ in PROBLEMS), None)
 
 
-def pose(estimator: Any, X: Any, y: Any = None, weights: Any = None, *chosen: str) -> dict[str, Any]:
-    """Return the problem of a fit; ``chosen`` names fitted attributes with choices of the fit, such as a cross-validated penalty."""
+def pose(
+    estimator: Any, X: Any, y: Any = None, weights: Any = None, *chosen: str, kernel: Any = None
+) -> dict[str, Any]:
+    """Return the problem of a fit; ``chosen`` names fitted attributes with choices of the fit, such as a cross-validated penalty.
+
+    ``kernel`` is the one that this fit has resolved, if any.
+    """
     attributes = {name: np.asarray(getattr(estimator, name)) for name in chosen}
-    given = Given(estimator.get_params(deep=False), X, y, weights, attributes)
+    given = Given(estimator.get_params(deep=False), X, y, weights, attributes, kernel)
     poser = _poser(estimator)
     assert poser is not None, f"{type(estimator).__name__} has no function in surefit.problems"
     return poser(given)

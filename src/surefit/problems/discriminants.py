@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefit.problems.base import Given, problem_of
-from surefit.problems.labels import named_classes
+from surefit.problems.labels import class_codes, named_classes
 
 
 @problem_of("LinearDiscriminantAnalysis")
@@ -69,15 +69,12 @@ def class_priors(priors: Any, given: Given, labels: list[Any]) -> list[float]:
         values = np.asarray(priors, dtype=np.float64)
         total = float(values.sum())
         return (values / total if abs(total - 1.0) > 1e-5 else values).tolist()
-    y = np.asarray(given.y)
-    y = y if y.dtype.kind in "biuf" else y.astype(str)
-    present, codes = np.unique(y, return_inverse=True)
+    codes = class_codes(np.asarray(given.y), labels)
+    counts = np.bincount(codes, minlength=len(labels))
     if given.weights is None:
-        sums = np.bincount(codes).tolist()
+        totals = [float(count) for count in counts]
     else:
         order = np.argsort(codes, kind="stable")
-        sums = [math.fsum(part) for part in np.split(given.weights[order], np.cumsum(np.bincount(codes))[:-1])]
-    found = dict(zip(present.tolist(), sums, strict=True))
-    totals = [float(found.get(label, 0)) for label in labels]
+        totals = [math.fsum(part) for part in np.split(given.weights[order], np.cumsum(counts)[:-1])]
     total = math.fsum(totals)
     return [each / total for each in totals]

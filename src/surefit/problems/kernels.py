@@ -49,7 +49,8 @@ def kernel_in(params: Mapping[str, Any], X: Any, weights: np.ndarray | None = No
 
 def kernel_record(given: Given) -> dict[str, Any]:
     """Return the record of the kernel, as stored in a certificate."""
-    return kernel_in(given.params, given.X, given.weights).to_record()
+    kernel = kernel_in(given.params, given.X, given.weights) if given.kernel is None else given.kernel
+    return kernel.to_record()
 
 
 def classes_of(given: Given) -> dict[str, Any]:

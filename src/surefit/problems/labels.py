@@ -43,7 +43,7 @@ def class_codes(y: np.ndarray, classes: list[Any]) -> np.ndarray:
         codes = _positions(known, np.arange(small.max() + 1))[small]
     else:
         codes = _positions(known, labels)
-    if not np.array_equal(known[codes], labels):
+    if not (known[codes] == labels).all():
         raise ValueError("a row has a label that is not among the classes")
     return codes
 

@@ -115,10 +115,10 @@ def ascent_pass(data, indices, indptr, y, c, squares, pull, alpha, w, bias, acti
     for block in blocks:
         for k in range(size * block, min(size * (block + 1), len(active))):
             i = active[k]
-            start, stop = indptr[i], indptr[i + 1]
+            start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])  # unsigned: no index is tested for its sign
             dot = bias[0]
             for entry in range(start, stop):
-                dot += data[entry] * w[np.uint32(indices[entry])]
+                dot += data[entry] * w[np.uint64(indices[entry])]
             derivative = y[i] * dot - 1.0
             old = alpha[i]
             met += c[i] * max(-derivative, 0.0) + old * derivative
@@ -138,7 +138,7 @@ def ascent_pass(data, indices, indptr, y, c, squares, pull, alpha, w, bias, acti
                 if change != 0.0:
                     alpha[i] = new
                     for entry in range(start, stop):
-                        w[np.uint32(indices[entry])] += change * data[entry]
+                        w[np.uint64(indices[entry])] += change * data[entry]
                     bias[0] += pull * change
                     bias[1] += change
     left = 0

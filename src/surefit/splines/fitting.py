@@ -25,7 +25,7 @@ class Fit(NamedTuple):
     hat_diagonal: np.ndarray
     loo: np.ndarray
     choice: Choice | None
-    problem: Problem
+    total: float  # sum of the weights
     objective: float
     dual: np.ndarray  # weights times residuals, computed without cancellation
 
@@ -53,30 +53,30 @@ def fit_column(estimator, x, y, weights, origin: float | None, lams) -> Fit:
     curve = trace(problem, lam)
     squares, left = squares_and_trace(problem, curve)
     coef = coefficients(problem, lam, curve)
-    knots, mass = problem.knots, problem.weights
-    if origin is not None:
+    knots, mass, special = problem.knots, problem.weights, origin is not None
+    if special:
         knots = np.concatenate([[origin], knots])
         mass = np.concatenate([[max(problem.total - float(mass.sum()), 0.0)], mass])
-    values = coef[0]
-    place = np.searchsorted(knots, x, side="right") - 1  # of nearly tied points, the first is the knot
-    unit = (
-        1 - curve.residual_diagonal
-    ) / problem.weights  # derivative of a value with respect to a target of weight one
-    unit = np.concatenate([[0.0], unit]) if origin is not None else unit
-    used = np.ones(len(x), dtype=bool) if weights is None else weights > 0
-    fitted, hat, loo = np.full(len(x), np.nan), np.zeros(len(x)), np.full(len(x), np.nan)
-    order = np.flatnonzero(used)
+    unit = 1 - curve.residual_diagonal
+    unit /= problem.weights  # derivative of a value with respect to a target of weight one
+    unit = np.concatenate([[0.0], unit]) if special else unit
+    order = np.arange(len(x)) if weights is None else np.flatnonzero(weights)
     order = order[np.argsort(x[order], kind="stable")] if np.any(np.diff(x[order]) < 0) else order
-    fitted[used] = values[place[used]]
-    hat[used] = unit[place[used]] * (1.0 if weights is None else weights[used])
+    place = problem.rows + 1 if special else problem.rows
+    fitted, hat, loo = np.full(len(x), np.nan), np.zeros(len(x)), np.full(len(x), np.nan)
+    fitted[order] = coef[0, place]
+    hat[order] = unit[place]
+    if weights is not None:
+        hat *= weights
     loo[order] = leave_one_out(problem, curve)
-    if not used.all():
-        fitted[~used] = _at(knots, coef, x[~used])
+    if weights is not None and not weights.all():
+        fitted[weights == 0] = _at(knots, coef, x[weights == 0])
     dual = problem.weights * curve.residuals
     sigma2 = squares / left if left > 0 else float("nan")
     edof = problem.total - left
+    used = slice(None) if weights is None else weights > 0
     objective = _minimum(y[used], fitted[used], None if weights is None else weights[used], origin)
-    return Fit(lam, edof, sigma2, knots, mass, coef, fitted, hat, loo, choice, problem, objective, dual)
+    return Fit(lam, edof, sigma2, knots, mass, coef, fitted, hat, loo, choice, problem.total, objective, dual)
 
 
 def _minimum(y: np.ndarray, fitted: np.ndarray, weights: np.ndarray | None, origin: float | None) -> float:

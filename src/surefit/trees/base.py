@@ -54,7 +54,7 @@ class TreeMixin:
     @property
     def is_categorical_(self) -> np.ndarray:
         """Whether each column is categorical."""
-        return np.isin(np.arange(self.n_features_in_), list(self.categories_))  # type: ignore[attr-defined]
+        return np.array([j in self.categories_ for j in range(self.n_features_in_)], dtype=bool)  # type: ignore[attr-defined]
 
     def apply(self, X, check_input=True) -> np.ndarray:
         """Return the node of each row: a leaf, or the inner node at which its category was not seen in training."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -12,10 +12,13 @@ from surefit.core.errors import InvalidData, InvalidParameter
 MOST_CATEGORIES = 255
 
 
-def as_columns(X, categories: dict[int, np.ndarray]) -> np.ndarray:
-    """Return the columns of X in float64, with categories as codes; -1 is an unseen category, nan is missing."""
+def as_columns(X, categories: dict[int, np.ndarray], order: Literal["C", "F"] = "C") -> np.ndarray:
+    """Return the columns of X in float64, with categories as codes; -1 is an unseen category, nan is missing.
+
+    In the order "F" of memory, which is that of rows, this is a view of X if possible.
+    """
     dense = X.toarray() if sparse.issparse(X) else X
-    values = np.ascontiguousarray(dense.T, dtype=np.float64)
+    values = np.require(dense.T, np.float64, [order, "W"])  # compiled for memory that can be written
     values = values.copy() if np.shares_memory(values, dense) and categories else values
     for j, known in categories.items():
         values[j] = codes_of(values[j], known)

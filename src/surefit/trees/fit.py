@@ -10,6 +10,7 @@ import numpy as np
 from surefit.core.blocks import require_memory
 from surefit.core.claims import Claim
 from surefit.core.outputs import refuse_several, row_factors
+from surefit.core.threads import blas_threads
 from surefit.core.validation import read_weights
 from surefit.solvers import trees as solver
 from surefit.solvers.trees import FlatTree, Rules
@@ -64,9 +65,10 @@ def read_sample(estimator, X, table, y, weights, n_classes: Any) -> Sample:
     counts = np.zeros(d, dtype=np.int64)
     for j, known in estimator.categories_.items():
         counts[j] = max(len(known), 1)
-    values, declared = as_columns(X, estimator.categories_), read_thresholds(estimator, d)
-    bins = None
-    if declared is not None or estimator.max_bins is not None:
+    declared, bins = read_thresholds(estimator, d), None
+    exact = declared is None and estimator.max_bins is None
+    values = as_columns(X, estimator.categories_, "F" if exact else "C")
+    if not exact:
         bins = solver.bin_columns(values, estimator.max_bins or 255, counts, declared)
     return Sample(
         values,
@@ -86,20 +88,22 @@ def grow_tree(sample: Sample, rules: Rules, rows: np.ndarray | None = None) -> F
     """Grow a tree on ``rows`` (ascending), by default on all rows of positive weight."""
     rows = sample.rows() if rows is None else rows
     part = None if len(rows) == sample.values.shape[1] else rows
+    rows = None  # row numbers are not kept if all rows are used
+    chosen: Any = slice(None) if part is None else part
     weights = sample.weights
-    if weights is not None and np.all(weights[rows] == 1.0):
+    if weights is not None and np.all(weights[chosen] == 1.0):
         weights = None
     center: Any = 0.0
     if sample.n_classes:
         target = solver.class_target(sample.y, sample.n_classes, sample.criterion, weights)
     else:
         if sample.criterion == "squared_error":  # centering avoids cancellation in sums of squares
-            center = np.average(sample.y[rows], axis=0, weights=None if weights is None else weights[rows])
+            center = np.average(sample.y[chosen], axis=0, weights=None if weights is None else weights[chosen])
         target = solver.real_target(sample.y - center, sample.criterion, weights)
     monotone = sample.monotone
     options: dict[str, Any] = {"categories": sample.categories, "monotone": monotone, "rows": part}
     if sample.bins is None:
-        tree = solver.grow_exact(sample.values, target, rules, **options)
+        tree = solver.grow_exact(sample.values, target, rules, **options, n_jobs=blas_threads())
     else:
         tree = solver.grow_binned(sample.bins, target, rules, **options)
     return tree._replace(values=tree.values + center) if np.any(center) else tree
@@ -116,9 +120,9 @@ def fit_tree(estimator, X, table, y, given_y, sample_weight, class_weights: np.n
         factors = row_factors(class_weights, y, n_classes)
         weights = factors if given is None else given * factors
     sample = read_sample(estimator, X, table, y, weights, n_classes)
-    rows = sample.rows()
-    total = float(len(rows)) if weights is None else math.fsum(weights)
-    rules = growth_rules(estimator, len(rows), X.shape[1], total, sample.seed)
+    count = len(sample.rows())
+    total = float(count) if weights is None else math.fsum(weights)
+    rules = growth_rules(estimator, count, X.shape[1], total, sample.seed)
     outcome = pruned(estimator, sample, rules, grow_tree)
     claims = make_claims(estimator, sample, outcome, rules)
     run = "exact cuts" if sample.bins is None else "binned cuts"

@@ -5,7 +5,7 @@ import pytest
 from tests.hard_data import hard_data
 
 from surefit import KMeans
-from surefit.checks.clusters import moves, partition
+from surefit.checks.clusters import blocks, moves
 from surefit.core.errors import InvalidData
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -47,8 +47,8 @@ def test_rows_of_hard_data_are_excluded_only_without_gain(monkeypatch):
 def test_threads_change_no_stated_number(monkeypatch):
     X = RNG.standard_normal((700, 3))
     whole = claims_of(X, n_jobs=1)
-    monkeypatch.setattr(partition, "BLOCK", 64)
-    blocks = claims_of(X, n_jobs=1)
-    assert claims_of(X, n_jobs=2) == blocks == claims_of(X, n_jobs=3)
-    for (name, value, *_), (_, other, *_) in zip(whole, blocks, strict=True):
+    monkeypatch.setattr(blocks, "BLOCK", 64)
+    divided = claims_of(X, n_jobs=1)
+    assert claims_of(X, n_jobs=2) == divided == claims_of(X, n_jobs=3)
+    for (name, value, *_), (_, other, *_) in zip(whole, divided, strict=True):
         assert other == pytest.approx(value, rel=0.5, nan_ok=True), name

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.splines import exact
 
 from surefit import CertificateError, Invalidated, SmoothingSpline
+from surefit.checks.splines import bounds as spline_bounds
 from surefit.checks.splines import rotations as spline_rotations
 from surefit.checks.splines.smoothing import prove
 from surefit.solvers import spline
@@ -39,6 +40,15 @@ def test_two_roads_meet(degree, origin, lam):
     ours = spline.score(problem, lam, "reml") - spline.score(problem, other, "reml")
     theirs = [spline_rotations.criterion(line, degree, value, "reml") for value in (lam, other)]
     assert ours == pytest.approx(theirs[0] - theirs[1], rel=1e-7)
+
+
+def test_two_roads_meet_in_several_blocks():
+    x, y, s = sample(3 * spline_rotations.BLOCK)
+    problem, line = spline.fold(x, y, s, 3, None), spline_rotations.line(x, y, s, None)
+    assert len(line.knots) > 2 * spline_rotations.BLOCK
+    curve, found = spline.trace(problem, 1e-4), spline_rotations.solve(line, 3, 1e-4)
+    assert np.allclose(curve.values, found.values, rtol=0, atol=1e-9)
+    assert np.allclose((1 - curve.residual_diagonal) / problem.weights, found.variances, rtol=1e-7, atol=0)
 
 
 def test_likelihood_is_that_of_the_gaussian():
@@ -85,6 +95,24 @@ def test_verification_finds_every_claim_true(criterion, degree):
     found = SmoothingSpline(degree, lam=criterion).fit(x, y, s).verify(x, y, s)
     assert [finding.ok for finding in found.findings] == [True] * 6
     assert found["smoothing_spline.values"].proved < 1e-9
+
+
+@pytest.mark.parametrize("degree", [1, 3])
+@pytest.mark.parametrize("origin", [None, -0.1])
+def test_bounds_do_not_depend_on_blocks(monkeypatch, degree, origin):
+    x, y, s = sample()
+    form = {} if origin is None else {"form": "special", "origin": origin}
+    model, line = SmoothingSpline(degree, lam=1e-4, **form).fit(x, y, s), spline_rotations.line(x, y, s, origin)
+    coef = model.coef_ * (1 + 1e-3 * np.random.default_rng(0).standard_normal(model.coef_.shape))
+    duals = model.certificate_["smoothing_spline.gap"].witness["dual"][:, 0], 1.0 + line.weights * line.targets
+    for dual in duals:
+        whole = prove(line, degree, 1e-4, coef, dual)
+        for size in (1, 3, len(line.knots) - 1, len(line.knots)):
+            monkeypatch.setattr(spline_bounds, "BLOCK", size)
+            parts = prove(line, degree, 1e-4, coef, dual)
+            assert parts.fine == pytest.approx(whole.fine, rel=1e-9, abs=1e-25)
+            assert parts.plain == pytest.approx(whole.plain, rel=1e-9, abs=1e-25)
+        monkeypatch.undo()
 
 
 def tampered(model, name, **changes):

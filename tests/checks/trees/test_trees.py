@@ -316,3 +316,19 @@ def test_squared_errors_of_all_nodes_at_once_are_those_of_each_node(weighted):
     scale = 1e-12 * float(np.sum(shape.sample.w * (y - y.mean()) ** 2))
     assert worst == pytest.approx((np.maximum(best - low, 0.0) + doubts).max(), rel=0.1, abs=scale)
     assert doubt == pytest.approx((2 * (high - low) + 2 * doubts).max(), rel=0.1, abs=scale)
+
+
+@pytest.mark.parametrize("Tree", [DecisionTreeClassifier, DecisionTreeRegressor])
+def test_blocks_of_columns_prove_the_same_numbers(Tree, monkeypatch):
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(400, 9))
+    y = (X[:, 0] + X[:, 4] + generator.normal(size=400) > 0).astype(int)
+    X[::7, 2] = np.nan
+    whole = Tree(max_depth=4).fit(X, y).certificate_
+    monkeypatch.setattr("surefit.checks.trees.splits.SHARED", 1)
+    monkeypatch.setattr("surefit.checks.trees.splits.blas_threads", lambda: 3)
+    shared = Tree(max_depth=4).fit(X, y).certificate_
+    assert [(claim.name, claim.value) for claim in shared.claims] == [
+        (claim.name, claim.value) for claim in whole.claims
+    ]
+    shared.verify(X, y)

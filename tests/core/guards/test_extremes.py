@@ -7,6 +7,7 @@ import pytest
 
 import surefit
 from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData
+from surefit.core.guards import extremes
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(24, 3))
@@ -52,3 +53,15 @@ def test_errors_of_other_libraries_become_a_sentence_with_the_cause():
     with pytest.raises(InvalidData, match="LassoCV: Cannot have number of splits") as caught:
         surefit.LassoCV().fit(X[:2], y[:2])
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_mean_squares_of_many_numbers_do_not_depend_on_threads(monkeypatch):
+    values = np.random.default_rng(0).standard_normal((40_000, 3))
+    monkeypatch.setattr(extremes, "MANY", 10_000)
+    found = []
+    for count in (1, 2, 3):
+        monkeypatch.setattr(extremes, "blas_threads", lambda count=count: count)
+        found.append(extremes.mean_square(values))
+    assert found[0] == found[1] == found[2] == pytest.approx(np.mean(values**2), rel=1e-14)
+    values[35_000, 1] = np.inf
+    assert extremes.mean_square(values) == np.inf

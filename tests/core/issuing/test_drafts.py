@@ -3,6 +3,8 @@
 import copy
 import gc
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -14,8 +16,9 @@ from sklearn.ensemble import BaggingRegressor as SklearnBagging
 from sklearn.model_selection import cross_validate
 
 import surefit as sf
-from surefit.core import certificate as certificates
+from surefit.core import encoding
 from surefit.core.errors import Invalidated
+from surefit.core.fingerprint import data_fingerprint
 from surefit.core.issuing import drafts
 from surefit.core.issuing.drafts import Pending
 from surefit.core.issuing.state import state_digests
@@ -99,8 +102,22 @@ def test_an_attribute_that_was_changed_in_place_is_refused():
         _ = twin.certificate_
 
 
+FIRST_READERS = """
+import numpy as np, surefit
+from concurrent.futures import ThreadPoolExecutor
+X, y = np.eye(9, 3), np.arange(9.0)
+model = surefit.Ridge().fit(X, y)
+with ThreadPoolExecutor(4) as pool:
+    assert all(found.holds for found in pool.map(lambda _: model.certificate_, range(4)))
+"""
+
+
+def test_threads_may_read_the_first_certificate_of_a_process_together():
+    subprocess.run([sys.executable, "-c", FIRST_READERS], check=True)
+
+
 def test_two_threads_get_the_same_certificate():
-    for _ in range(5):
+    for _ in range(100):
         model = sf.Ridge().fit(X, y)
         with ThreadPoolExecutor(4) as pool:
             found = list(pool.map(lambda _, model=model: model.certificate_.to_json(), range(4)))
@@ -185,6 +202,35 @@ def test_digests_computed_late_are_those_of_the_model_at_its_fit(model):
         certificate.verify(X, labels)
 
 
+def test_fingerprints_computed_late_are_those_of_the_rows_at_the_fit():
+    rows = X.copy()
+    certificate = sf.Ridge().fit(rows, y).certificate_
+    rows[0, 0] += 1.0
+    assert "data" not in certificate.__dict__
+    assert certificate.data == {**data_fingerprint(X, y), "storage": "C"}
+    assert certificate.verify(X, y)
+    with pytest.raises(Invalidated, match="X differ from what the model was fitted on"):
+        certificate.verify(rows, y)
+
+
+def test_fingerprints_changed_in_place_do_not_match_the_seal():
+    model = sf.Ridge().fit(X, y)
+    model.certificate_.data["X"] = data_fingerprint(X + 1.0)["X"]
+    with pytest.raises(Invalidated, match="altered after it was issued"):
+        model.verify(X + 1.0, y)
+
+
+def test_a_copy_of_the_content_has_the_same_digest_and_shares_no_array():
+    content = sf.SVC().fit(X, labels).certificate_.__dict__
+    content = {name: content[name] for name in ("params", "problem", "model", "claims", "run")}
+    twin = encoding.copied(content)
+    assert encoding.canonical(twin) == encoding.canonical(content)
+    assert not any(np.shares_memory(twin["model"][name], array) for name, array in content["model"].items())
+    for value in (np.zeros(encoding.COPIED), object(), np.array([object()])):
+        with pytest.raises(TypeError, match="cannot be copied"):
+            encoding.copied({"part": [value]})
+
+
 def test_an_array_changed_in_place_after_the_proof_is_refused():
     model = sf.SVC().fit(X, labels)
     certificate = model.certificate_  # its digests were not needed yet
@@ -193,9 +239,9 @@ def test_an_array_changed_in_place_after_the_proof_is_refused():
         certificate.verify(X, labels)
 
 
-@pytest.mark.parametrize("copied", [0, certificates.COPIED])
+@pytest.mark.parametrize("copied", [0, encoding.COPIED])
 def test_a_certificate_changed_in_place_after_it_was_read_does_not_match_its_seal(copied, monkeypatch):
-    monkeypatch.setattr(certificates, "COPIED", copied)
+    monkeypatch.setattr(encoding, "COPIED", copied)
     model = sf.Lasso(0.1).fit(X, y)
     model.certificate_.run["seconds"] = -1.0
     with pytest.raises(Invalidated, match="altered after it was issued"):

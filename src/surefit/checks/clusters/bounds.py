@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit.checks.eigen import centered_product, dense, product_over_rows, spectrum, weighted_mean, weights_of
-from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.enclosure import UNIT, gamma, row_blocks
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.jit import compiled
@@ -51,8 +51,11 @@ def _spectral(data: Data, k: int) -> tuple[float, float]:
 
 
 def _first_moments(part: Part) -> tuple[float, np.ndarray, np.ndarray]:
-    weights = weights_of(part)
-    first, sizes = (np.asarray(weights @ X, dtype=np.float64).ravel() for X in (part.X, _sizes(part.X)))
+    weights, first, sizes = weights_of(part), np.zeros(part.X.shape[1]), np.zeros(part.X.shape[1])
+    for piece in [slice(None)] if sparse.issparse(part.X) else row_blocks(len(part.X)):  # bounds the memory for copies
+        X = part.X[piece] if sparse.issparse(part.X) else dense(part.X[piece])
+        first += np.asarray(weights[piece] @ X, dtype=np.float64).ravel()
+        sizes += np.asarray(weights[piece] @ _sizes(X), dtype=np.float64).ravel()
     return len(weights) if part.weights is None else math.fsum(weights.tolist()), first, sizes
 
 

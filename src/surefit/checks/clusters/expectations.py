@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import logsumexp
 
-from surefit.checks.eigen import rows_at_once, weights_of
+from surefit.checks.clusters.blocks import BLOCK, over_blocks
 from surefit.checks.enclosure import gamma
-from surefit.core.partitioned import Part, count_parts, over_rows
+from surefit.core.certificate import Certificate
+from surefit.core.partitioned import Part, count_parts
 from surefit.core.sample import Data
+
+ENTRIES = 2**17  # of a table of rows, components and columns that stays in the cache
 
 
 class Mixture(NamedTuple):
@@ -20,7 +22,7 @@ class Mixture(NamedTuple):
 
     weights: np.ndarray
     means: np.ndarray
-    factors: list[np.ndarray]
+    factors: np.ndarray  # (k, d, d) or (k, d)
     conditions: np.ndarray
 
 
@@ -33,56 +35,94 @@ class Expected(NamedTuple):
     rounding: float
     masses: np.ndarray
     first: np.ndarray
-    second: tuple[np.ndarray, ...]
+    second: np.ndarray
 
 
-def conditions(factors: list[np.ndarray]) -> np.ndarray:
+def conditions(factors: np.ndarray) -> np.ndarray:
     """Return Skeel's condition numbers of the factors."""
-    known: dict[int, float] = {}
-    for P in factors:
-        if P.ndim == 2 and id(P) not in known:
-            known[id(P)] = float(np.linalg.norm(np.abs(solve_triangular(P, np.eye(len(P)))) @ np.abs(P)))
-    return np.array([known[id(P)] if P.ndim == 2 else math.sqrt(len(P)) for P in factors])
+    k, d = factors.shape[:2]
+    if factors.ndim == 2:
+        return np.full(k, math.sqrt(d))
+    own = factors if factors.strides[0] else factors[:1]  # all components share one
+    norms = [float(np.linalg.norm(np.abs(solve_triangular(P, np.eye(d))) @ np.abs(P))) for P in own]
+    return np.broadcast_to(norms, (k,))
 
 
-def expectations(data: Data, mixture: Mixture) -> Expected:
-    """Return the log-likelihood and the expected moments of the components, in blocks of rows."""
-    found = over_rows(data.X, data.weights, _expected, mixture)
-    return found._replace(rounding=2 * found.rounding + gamma(count_parts(data.X) - 1) * found.size)
+def expectations(certificate: Certificate, data: Data, mixture: Mixture, moments: bool = True) -> Expected:
+    """Return the log-likelihood and, with ``moments``, the expected moments of the components."""
+    found = over_blocks(certificate, data, _expected, mixture, moments)
+    pieces = data.X.shape[0] // BLOCK + count_parts(data.X)
+    return found._replace(rounding=2 * found.rounding + gamma(pieces) * found.size)
 
 
-def _expected(part: Part, mixture: Mixture) -> Expected:
-    k, d = mixture.means.shape
-    sample_weights, size = weights_of(part), rows_at_once(d * 8)
+def rows_per_piece(k: int, d: int) -> int:
+    """Return the number of rows whose differences to all means stay in the cache, within limits."""
+    return min(4096, max(256, ENTRIES // (k * d)))
+
+
+def _expected(part: Part, mixture: Mixture, moments: bool) -> Expected:
+    (k, d), (n, _), factors = mixture.means.shape, part.X.shape, mixture.factors
+    rows = rows_per_piece(k, d)
+    some = min(k, max(1, ENTRIES // (rows * d)))  # components at a time
+    groups = [slice(c, c + some) for c in range(0, k, some)]
+    constants, fixed = _constants(mixture)
+    value, size, rounding, masses, first = [], 0.0, 0.0, np.zeros(k), np.zeros((k, d))
+    second = np.zeros(factors.shape)
+    space = np.empty((2, some, d, min(rows, n)))  # new memory for each product would cost page faults in every thread
+    for start in range(0, n, rows):
+        piece = slice(start, min(start + rows, n))
+        X = np.ascontiguousarray(part.X[piece].T, dtype=np.float64)  # long loops over rows are the fastest
+        s = np.ones(X.shape[1]) if part.weights is None else part.weights[piece]
+        squares = np.empty((k, len(s)))
+        for group in groups:
+            about, white = space[:, : len(factors[group]), :, : len(s)]
+            np.subtract(X, mixture.means[group, :, None], out=about)
+            if factors.ndim == 2:
+                np.multiply(about, factors[group, :, None], out=white)
+            else:
+                np.matmul(factors[group].transpose(0, 2, 1), about, out=white)
+            np.einsum("kji,kji->ki", white, white, out=squares[group])
+        shares = constants[:, None] - 0.5 * squares
+        each = _to_shares(shares, s)
+        value.append(math.fsum(s * each))
+        sizes, own = float(s @ np.abs(each)), shares.sum(axis=1)
+        size += sizes
+        errors = gamma(d + 16) * (1 + mixture.conditions) * np.einsum("ki,ki->k", shares, squares)
+        rounding += float(own @ fixed + errors.sum()) + gamma(k + 16) * (sizes + float(s.sum()))
+        if not moments:
+            continue
+        masses += own
+        for group in groups:
+            about, weighted = space[:, : len(factors[group]), :, : len(s)]
+            np.subtract(X, mixture.means[group, :, None], out=about)
+            np.multiply(about, shares[group, None], out=weighted)
+            first[group] += weighted.sum(axis=2)
+            if factors.ndim == 2:
+                second[group] += np.einsum("kji,kji->kj", weighted, about)
+            else:
+                second[group] += weighted @ about.transpose(0, 2, 1)
+    total = float(n) if part.weights is None else math.fsum(part.weights)
+    return Expected(total, math.fsum(value), size, rounding, masses, first, second)
+
+
+def _constants(mixture: Mixture) -> tuple[np.ndarray, np.ndarray]:
+    """Return the logarithms of weight and normalizing constant of each component, and their rounding."""
+    d, factors = mixture.means.shape[1], mixture.factors
     with np.errstate(divide="ignore"):
         logs = np.log(mixture.weights)
-    scales = np.array([np.log(P if P.ndim == 1 else np.diag(P)) for P in mixture.factors])
-    constants = logs + scales.sum(axis=1) - d / 2 * math.log(2 * math.pi)
-    fixed = gamma(d + 16) * (np.abs(np.where(mixture.weights > 0, logs, 0.0)) + np.abs(scales).sum(axis=1) + d)
-    value, sizes, rounding, masses, first = [], [], [], np.zeros(k), np.zeros((k, d))
-    second = [np.zeros_like(P) if P.ndim == 2 else np.zeros(d) for P in mixture.factors]
-    for start in range(0, part.X.shape[0], size):
-        piece = slice(start, min(start + size, part.X.shape[0]))
-        X, s = np.asarray(part.X[piece], dtype=np.float64), sample_weights[piece]
-        squares = np.empty((len(X), k))
-        for c, (P, mean) in enumerate(zip(mixture.factors, mixture.means, strict=True)):
-            white = (X - mean) * P if P.ndim == 1 else (X - mean) @ P
-            squares[:, c] = np.einsum("ij,ij->i", white, white)
-        table = constants - 0.5 * squares
-        each = logsumexp(table, axis=1)
-        value.append(math.fsum(s * each))
-        sizes.append(math.fsum(s * np.abs(each)))
-        shares = s[:, None] * np.exp(table - each[:, None])
-        error = fixed + gamma(d + 16) * (1 + mixture.conditions) * squares
-        rounding.append(float(np.sum(shares * error)) + gamma(16) * float(s @ (np.abs(each) + 1)))
-        masses += shares.sum(axis=0)
-        for c, mean in enumerate(mixture.means):
-            about = X - mean
-            first[c] += shares[:, c] @ about
-            weighted = shares[:, c, None] * about
-            second[c] += weighted.T @ about if second[c].ndim == 2 else np.sum(weighted * about, axis=0)
-    total = math.fsum(sample_weights)
-    return Expected(total, math.fsum(value), math.fsum(sizes), math.fsum(rounding), masses, first, tuple(second))
+    scales = np.log(factors if factors.ndim == 2 else np.einsum("kii->ki", factors))
+    sizes = np.abs(np.where(mixture.weights > 0, logs, 0.0)) + np.abs(scales).sum(axis=1) + d
+    return logs + scales.sum(axis=1) - d / 2 * math.log(2 * math.pi), gamma(d + 16) * sizes
+
+
+def _to_shares(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Replace log-densities by weighted responsibilities; return the logarithms of their sums over the components."""
+    largest = table.max(axis=0)
+    table -= largest
+    np.exp(table, out=table)
+    totals = table.sum(axis=0)
+    table *= weights / totals
+    return largest + np.log(totals)
 
 
 def next_step(mixture: Mixture, here: Expected, kind: str, floor: float) -> Mixture:
@@ -90,18 +130,18 @@ def next_step(mixture: Mixture, here: Expected, kind: str, floor: float) -> Mixt
     k, d = mixture.means.shape
     masses = here.masses + 10 * np.finfo(float).eps  # as in the fit: a component without rows does not move
     steps = here.first / masses[:, None]
-    if mixture.factors[0].ndim == 1:
-        variances = np.array(here.second) / masses[:, None] - steps**2 + floor
+    if mixture.factors.ndim == 2:
+        variances = here.second / masses[:, None] - steps**2 + floor
         variances = variances if kind == "diag" else np.broadcast_to(variances.mean(axis=1, keepdims=True), (k, d))
         if not np.all(variances > 0):
             raise np.linalg.LinAlgError
-        factors = list(1 / np.sqrt(variances))
+        factors = 1 / np.sqrt(variances)
     else:
         spread = [here.second[c] - masses[c] * np.outer(steps[c], steps[c]) for c in range(k)]
         if kind == "tied":
-            factors = [_factor(sum(spread) / masses.sum() + floor * np.eye(d))] * k
+            factors = np.broadcast_to(_factor(sum(spread) / masses.sum() + floor * np.eye(d)), (k, d, d))
         else:
-            factors = [_factor(spread[c] / masses[c] + floor * np.eye(d)) for c in range(k)]
+            factors = np.array([_factor(spread[c] / masses[c] + floor * np.eye(d)) for c in range(k)])
     return Mixture(masses / masses.sum(), mixture.means + steps, factors, conditions(factors))
 
 

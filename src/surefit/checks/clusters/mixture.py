@@ -13,8 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefit.checks.clusters.expectations import Mixture, conditions, expectations, next_step, score_norm
-from surefit.checks.eigen import rows_at_once
+from surefit.checks.clusters.blocks import BLOCK
+from surefit.checks.clusters.expectations import (
+    Mixture,
+    conditions,
+    expectations,
+    next_step,
+    rows_per_piece,
+    score_norm,
+)
 from surefit.checks.enclosure import gamma
 from surefit.checks.judge import Proof, claim, no_claim, shared
 from surefit.core.certificate import Certificate
@@ -121,11 +128,11 @@ def _read(certificate: Certificate, data: Data) -> Mixture:
     return Mixture(weights, means, found, conditions(found))
 
 
-def _each(arrays: np.ndarray, kind: str, k: int, d: int) -> list[np.ndarray]:
+def _each(arrays: np.ndarray, kind: str, k: int, d: int) -> np.ndarray:
     """Return one matrix per component, or one vector if columns are independent."""
-    if kind == "tied":
-        return [arrays] * k
-    return list(arrays) if kind == "full" else [np.broadcast_to(arrays[c], (d,)) for c in range(k)]
+    if kind in ("full", "tied"):
+        return np.broadcast_to(arrays, (k, d, d))
+    return np.broadcast_to(arrays.reshape(k, -1), (k, d))
 
 
 def _smallest_variances(covariances: np.ndarray, kind: str) -> np.ndarray:
@@ -140,9 +147,10 @@ def _smallest_variances(covariances: np.ndarray, kind: str) -> np.ndarray:
 def _facts(certificate: Certificate, data: Data) -> Facts:
     mixture, kind = _read(certificate, data), certificate.problem["covariance_type"]
     d, n = mixture.means.shape[1], data.X.shape[0]
-    here = expectations(data, mixture)
+    here, rows = expectations(certificate, data, mixture), rows_per_piece(*mixture.means.shape)
     total = here.total
-    depth = gamma(min(rows_at_once(8 * d), n) + n // rows_at_once(8 * d) + 4 * d + 63 + count_parts(data.X))
+    pieces = n // rows + n // BLOCK + count_parts(data.X)
+    depth = gamma(min(rows, n) + pieces + 4 * d + 63)
     score = score_norm(mixture, here, total, kind)
     value, rounding = here.value / total, here.rounding / total
     condition = float(np.max(mixture.conditions))
@@ -151,7 +159,7 @@ def _facts(certificate: Certificate, data: Data) -> Facts:
         further = next_step(mixture, here, kind, certificate.problem["reg_covar"])
     except np.linalg.LinAlgError:  # a component collapses to a point: no further step exists
         return Facts(value, rounding, math.inf, 0.0, score, score_rounding)
-    there = expectations(data, further)
+    there = expectations(certificate, data, further, moments=False)
     # The step maximizes the expected likelihood, so rounding of its covariances enters by the score and in second order.
     moved = depth * float(np.max(further.conditions)) ** 2
     gain_rounding = rounding + there.rounding / total + moved * (2 * d * (score + score_rounding) + d * moved)

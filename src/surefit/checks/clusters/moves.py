@@ -13,7 +13,7 @@ import numpy as np
 
 from surefit.checks.clusters.partition import distances, partition_of, pieces, stored
 from surefit.checks.eigen import dense, weights_of
-from surefit.checks.enclosure import Bound, gamma
+from surefit.checks.enclosure import Bound, gamma, row_blocks
 from surefit.checks.judge import shared
 from surefit.core.certificate import Certificate
 from surefit.core.partitioned import Part, over_rows
@@ -47,12 +47,18 @@ def best_move(certificate: Certificate, data: Data) -> Bound:
         return over_rows(data.X, data.weights, _moves, clusters, combine=_larger, sliced=labels)
     X, weights, own, move = data.X, weights_of(data), labels[0], Bound(0.0, 0.0)
     X = X.tocsr() if hasattr(X, "tocsr") else X
-    rows = np.flatnonzero(_may_gain(clusters, np.arange(len(own)), weights, own, found.near))
+    rows = np.concatenate([_candidates(clusters, piece, weights, own, found.near) for piece in row_blocks(len(own))])
     for start in range(0, len(rows), 1024):
         some = rows[start : start + 1024]
         block = np.ascontiguousarray(dense(X[some]))
         move = _larger(move, _gains(clusters, some, weights[some], own[some], block, found.near[some, 0]))
     return move
+
+
+def _candidates(clusters: Clusters, piece: slice, w: np.ndarray, own: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Return the rows of a block that may have a gain."""
+    rows = np.arange(piece.start, piece.stop)
+    return rows[_may_gain(clusters, rows, w[piece], own[piece], near[piece])]
 
 
 def _moves(part: Part, clusters: Clusters, labels: np.ndarray | None = None) -> Bound:

@@ -1,20 +1,19 @@
 r"""Proved quantities of centers and labels: inertia, nearest centers, means, and single moves.
 
-:math:`\sum_j (x_{ij} - c_j)^2` has a relative error of at most :math:`\gamma_{d+4}`. Distances to the other centers are
-first computed from inner products with a rounding radius; for undecided rows they are then computed directly (theory:
-``k-means``). One pass over the rows, in memory or in partitions, computes the sums of the clusters and compares the
-distances. The claim about single moves (:mod:`~surefit.checks.clusters.moves`) needs the means of the clusters.
+:math:`\sum_j (x_{ij} - c_j)^2` has a relative error of at most :math:`\gamma_{d+4}`. Distances to the other centers are first computed from
+inner products with a rounding radius; for undecided rows they are then computed directly (theory: ``k-means``). One pass over the rows, in
+memory or in partitions, computes the sums of the clusters and compares the distances. The claim about single moves needs the cluster means.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefit.checks.clusters.blocks import over_blocks
 from surefit.checks.eigen import dense, rows_at_once, weights_of
 from surefit.checks.enclosure import UNIT, Bound, gamma
 from surefit.checks.judge import shared
@@ -22,10 +21,8 @@ from surefit.core.certificate import Certificate
 from surefit.core.jit import compiled
 from surefit.core.partitioned import Part, PartitionedRows
 from surefit.core.sample import Data
-from surefit.core.threads import map_blocks, one_blas_thread, threads_to_check
 
-#: Rows per block for threads.
-BLOCK = 2**14
+PIECE = 1024  # rows whose table of distances stays in the cache
 
 
 class _Sums(NamedTuple):
@@ -39,9 +36,7 @@ class _Sums(NamedTuple):
     holder: np.ndarray  # (k,) its index, -1 for an empty cluster
     others: np.ndarray  # (2, k) weight of the other rows, and the rounding errors of this sum
     nearest: np.ndarray  # (2,) value and rounding of the bound on how much nearer another center is
-    near: (
-        np.ndarray
-    )  # (n, 3) squared distance from the own center, least one from the others, and its radius; may be empty
+    near: np.ndarray  # (n, 3) squared distance from the own center, least one from the others, its radius; may be empty
     levels: int = 0  # number of times that partitions were joined
 
     @property
@@ -72,9 +67,10 @@ def partition_of(certificate: Certificate, data: Data) -> Partition:
     (_, d), n = centers.shape, data.X.shape[0]
     kept = bool(labels) and not isinstance(data.X, PartitionedRows)
     near = np.empty((n if kept else 0, 3))
-    sums = _over_blocks(certificate, data, centers, (*labels, near) if kept else labels)
+    sliced = (*labels, near) if kept else labels
+    sums = over_blocks(certificate, data, _sums, centers, combine=_joined, sliced=sliced)
     # Number of successive additions, for any division of the rows.
-    depth = min(_step(d), n) + -(-n // _step(d)) + sums.levels
+    depth = min(PIECE, n) + -(-n // PIECE) + -(-n // _step(d)) + sums.levels
     few = 8 + math.ceil(n * n * UNIT)  # units of rounding of a sum of n terms with a sum of its rounding errors
     filled = np.where(sums.sizes > 0, sums.sizes, 1.0)[:, None]
     off = sums.off / filled
@@ -95,24 +91,6 @@ def partition_of(certificate: Certificate, data: Data) -> Partition:
     )
 
 
-def _over_blocks(certificate: Certificate, data: Data, centers: np.ndarray, sliced: tuple[np.ndarray, ...]) -> _Sums:
-    """Return the sums over all rows; those of rows in memory are divided into fixed blocks for the threads of the fit."""
-    if isinstance(data.X, PartitionedRows):
-        return data.X.map_reduce(_sums, centers, combine=_joined, sliced=sliced)
-    X = data.X.tocsr() if hasattr(data.X, "tocsr") else data.X
-
-    def work(start: int, stop: int) -> _Sums:
-        weights = None if data.weights is None else data.weights[start:stop]
-        part = Part(X[start:stop], None, weights, start, "the rows")
-        return _sums(part, centers, *(array[start:stop] for array in sliced))
-
-    with one_blas_thread():
-        level = map_blocks(work, X.shape[0], BLOCK, threads_to_check(certificate.params.get("n_jobs")))
-    while len(level) > 1:
-        level = [reduce(_joined, level[i : i + 2]) for i in range(0, len(level), 2)]
-    return level[0]
-
-
 def stored(certificate: Certificate, data: Data) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return the centers, and a tuple of the labels, which is empty if no labels are stored."""
     centers = np.ascontiguousarray(certificate.model["cluster_centers_"], dtype=np.float64)
@@ -129,23 +107,47 @@ def stored(certificate: Certificate, data: Data) -> tuple[np.ndarray, tuple[np.n
 
 
 def _sums(part: Part, centers: np.ndarray, labels: np.ndarray | None = None, near: np.ndarray | None = None) -> _Sums:
-    k, d = centers.shape
-    weights, largest = weights_of(part), 0.0
+    (k, d), weights = centers.shape, weights_of(part)
     pair, table, vector, none = np.zeros(2), np.zeros((k, d)), np.zeros(k), np.empty((0, 3))
+    largest, shift, product = 0.0, *_shifted(centers)
     found = _Sums(pair, table, table.copy(), 0.0, vector, np.full(k, -1), np.zeros((2, k)), pair.copy(), none)
+    units = gamma(d + 6), 2 * gamma(d + 16)
     for piece, X, own in pieces(part, centers, labels):
-        others, about = _differences(X, centers)
         kept = found._replace(near=none if near is None else near[piece])
-        _add_rows(X, weights[piece], own, part.start + piece.start, centers, others, about, gamma(d + 6), kept)
-        largest = max(largest, float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
+        start = part.start + piece.start
+        largest = max(largest, _add_pieces(X, weights[piece], own, start, centers, shift, product, units, kept))
     return found._replace(largest=largest)
 
 
 @compiled
+def _add_pieces(
+    X: Any, weights: Any, own: Any, start: Any, centers: Any, shift: Any, product: Any, units: Any, sums: Any
+) -> float:
+    """Add rows to the sums, piece by piece, and return the largest entry; one call for many rows lets threads run side by side."""
+    (n, d), top = X.shape, 0.0
+    rows, table, about = np.ones((PIECE, d + 1)), np.empty((PIECE, len(centers))), np.empty((2, PIECE))
+    longest = math.sqrt(product[d].max())
+    for first in range(0, n, PIECE):
+        count = min(PIECE, n - first)
+        for r in range(count):
+            length = 0.0
+            for j in range(d):
+                value = X[first + r, j]
+                top = max(top, abs(value))
+                rows[r, j] = value - shift[j]
+                length += rows[r, j] * rows[r, j]
+            about[0, r], about[1, r] = length, units[1] * (math.sqrt(length) + longest) ** 2
+        np.dot(rows[:count], product, table[:count])
+        _add_rows(X, weights, own, start, first, count, centers, table, about, units[0], sums)
+    return top
+
+
+@compiled
 def _add_rows(
-    X: Any, weights: Any, own: Any, start: Any, centers: Any, table: Any, about: Any, unit: Any, sums: Any
-) -> None:
-    """Add rows to the sums, and compare the distances from their centers with those from :func:`_differences`.
+    X: Any, weights: Any, own: Any, start: Any, first: Any, count: Any, centers: Any, table: Any, about: Any,
+    unit: Any, sums: Any,
+) -> None:  # fmt: skip
+    """Add rows to the sums, and compare the distances from their centers with those in ``table`` (:func:`_differences`).
 
     Distances are computed directly unless all other centers are farther by three radii, so that every order of
     summation leads to the same decision. The weight of the heaviest row of a cluster is kept apart, because differences
@@ -153,7 +155,8 @@ def _add_rows(
     """
     k, d = centers.shape
     off, spread = np.zeros((k, d)), np.zeros((k, d))
-    for i in range(len(X)):
+    for r in range(count):
+        i = first + r
         a, weight, distance = own[i], weights[i], 0.0
         for j in range(d):
             difference = X[i, j] - centers[a, j]
@@ -167,12 +170,12 @@ def _add_rows(
         _add_exactly(sums.others[:, a], lighter)
         least = np.inf
         for c in range(k):
-            if c != a and table[i, c] < least:
-                least = table[i, c]
-        least += about[0, i]
+            if c != a and table[r, c] < least:
+                least = table[r, c]
+        least += about[0, r]
         if len(sums.near):
-            sums.near[i, 0], sums.near[i, 1], sums.near[i, 2] = distance, least, about[1, i]
-        if k > 1 and not distance <= least - 3 * about[1, i]:
+            sums.near[i, 0], sums.near[i, 1], sums.near[i, 2] = distance, least, about[1, r]
+        if k > 1 and not distance <= least - 3 * about[1, r]:
             least = _least_distance(X[i], centers, a)
             rounding = 2 * unit * (distance + least)
             sums.nearest[0] = max(sums.nearest[0], distance - least + rounding)
@@ -224,8 +227,8 @@ def _joined(a: _Sums, b: _Sums) -> _Sums:
 
 
 def _step(d: int) -> int:
-    """Return the number of rows per piece, whose table of distances stays in the cache."""
-    return min(1024, rows_at_once(d))
+    """Return the number of rows that are dense at a time."""
+    return rows_at_once(d)
 
 
 def pieces(
@@ -282,9 +285,16 @@ def distances(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def _differences(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return squared distances to the centers minus that to their mean; and, for each row, the latter and a radius."""
-    shift, d = centers.mean(axis=0), X.shape[1]
-    Y, Z = np.ones((len(X), d + 1)), centers - shift
+    (shift, product), d = _shifted(centers), X.shape[1]
+    Y = np.ones((len(X), d + 1))
     np.subtract(X, shift, out=Y[:, :d])
-    lengths, squares = np.einsum("ij,ij->i", Y[:, :d], Y[:, :d]), np.einsum("kj,kj->k", Z, Z)
-    radius = gamma(d + 16) * 2 * (np.sqrt(lengths) + math.sqrt(squares.max())) ** 2
-    return Y @ np.vstack([-2.0 * Z.T, squares]), np.stack([lengths, radius])
+    lengths = np.einsum("ij,ij->i", Y[:, :d], Y[:, :d])
+    radius = gamma(d + 16) * 2 * (np.sqrt(lengths) + math.sqrt(product[d].max())) ** 2
+    return Y @ product, np.stack([lengths, radius])
+
+
+def _shifted(centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of the centers, and the matrix that turns a shifted row with a one into differences of distances."""
+    shift = centers.mean(axis=0)
+    Z = centers - shift
+    return shift, np.vstack([-2.0 * Z.T, np.einsum("kj,kj->k", Z, Z)])

@@ -10,17 +10,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import blas
 
 from surefit.checks.eigen import dense, rows_at_once
 from surefit.checks.enclosure import gamma
 from surefit.core.jit import compiled
 from surefit.core.partitioned import BITS, Part, add, exact_sum, rounded
+from surefit.core.threads import map_parts
 
 #: Largest number of rows whose terms are added one by one; the rounding error grows with it.
 ROWS = 1024
-#: Entries of all buckets together: two megabytes mostly stay in the cache.
-CACHED = 2**18
+#: Entries of all buckets together: four megabytes mostly stay in the cache.
+CACHED = 2**19
 TINY = np.finfo(float).tiny
 
 
@@ -44,7 +44,7 @@ class Sums(NamedTuple):
     def depth(self) -> int:
         """Largest number of additions that a term goes through; hardly depends on how the rows are divided into partitions."""
         K, d = self.sums.shape
-        most = int(np.max(self.counts, initial=0))
+        most = int(self.counts.max(initial=0))
         many = most if len(self.products) == K else int(self.counts.sum())  # of a product for all classes
         chunk, room = _sizes(K, d, len(self.products))
         sums, products = min(chunk, most) + min(self.rows // chunk, most), min(room, many) + many // room
@@ -65,7 +65,7 @@ def members_of(part: Part, codes: np.ndarray, K: int) -> list[np.ndarray]:
 
 def _sizes(K: int, d: int, matrices: int) -> tuple[int, int]:
     """Return the numbers of rows whose terms are added one by one: in the sums, and in the products."""
-    # Buckets have no more entries than the products, or two megabytes.
+    # Buckets have no more entries than the products, or four megabytes.
     return min(rows_at_once(d), max(ROWS, 4 * K)), min(ROWS, max(d, CACHED // (max(matrices, 1) * max(d, 1))))
 
 
@@ -73,7 +73,26 @@ def sums_of_classes(part: Part, codes: np.ndarray, pilots: np.ndarray, matrices:
     """Return the counts and weights of the classes, and the sums of their rows about the pilots.
 
     ``matrices`` is the number of product matrices: one per class, one for all classes together, or zero.
+    Threads share fixed parts of many rows; the parts need less memory than the rows.
     """
+    (n, d), s = part.X.shape, part.weights
+    shape = matrices, max(1, min(n, _sizes(len(pilots), d, matrices)[1])), d
+    spare: list[np.ndarray] = []  # buckets that no thread uses now; allocating them for each part would take longer
+
+    def sums(start: int, stop: int) -> Sums:
+        some = part._replace(X=part.X[start:stop], weights=None if s is None else s[start:stop])
+        buckets = spare.pop() if spare else np.empty(shape)
+        found = _sums_of_part(some, codes[start:stop], pilots, buckets)
+        spare.append(buckets)
+        return found
+
+    found = map_parts(sums, part.X.shape, 24 * (len(pilots) + matrices * d))
+    while len(found) > 1:
+        found = [joined(*found[i : i + 2]) if i + 1 < len(found) else found[i] for i in range(0, len(found), 2)]
+    return found[0]
+
+
+def _sums_of_part(part: Part, codes: np.ndarray, pilots: np.ndarray, buckets: np.ndarray) -> Sums:
     s, K = part.weights, len(pilots)
     if s is None:
         counts = np.bincount(codes, minlength=K)
@@ -81,16 +100,16 @@ def sums_of_classes(part: Part, codes: np.ndarray, pilots: np.ndarray, matrices:
     else:
         members = members_of(part, codes, K)
         counts, masses = np.array([len(rows) for rows in members]), tuple(exact_sum(s[rows]) for rows in members)
-    return Sums(len(codes), 0, counts, masses, *_sums_about(pilots, part.X, s, codes, matrices))
+    return Sums(len(codes), 0, counts, masses, *_sums_about(pilots, part.X, s, codes, buckets))
 
 
 def _sums_about(
-    pilots: np.ndarray, X: Any, s: np.ndarray | None, codes: np.ndarray, matrices: int
+    pilots: np.ndarray, X: Any, s: np.ndarray | None, codes: np.ndarray, buckets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    (n, d), K, pilots = X.shape, len(pilots), np.array(pilots, dtype=np.float64, order="C")
-    chunk, room = _sizes(K, d, matrices)
-    found, products = np.zeros((2, K, d)), np.zeros((matrices, d, d))
-    buckets, filled = np.empty((matrices, max(1, min(n, room)), d)), np.zeros(matrices, dtype=np.int64)
+    (n, d), K, matrices, pilots = X.shape, len(pilots), len(buckets), np.array(pilots, dtype=np.float64, order="C")
+    chunk = _sizes(K, d, matrices)[0]
+    found, products, square = np.zeros((2, K, d)), np.zeros((matrices, d, d)), np.empty((d, d))
+    filled = np.zeros(matrices, dtype=np.int64)
     for start in range(0, n, chunk):
         block = np.ascontiguousarray(dense(X[start : start + chunk]))
         own, weights = codes[start : start + chunk], np.ones(0) if s is None else s[start : start + chunk]
@@ -98,19 +117,12 @@ def _sums_about(
         while at < len(block):
             at, full = _fill(block, own, weights, pilots, at, terms, buckets, filled)
             if full >= 0:
-                products[full] += _lower_half(buckets[full])
+                products[full] += np.matmul(buckets[full].T, buckets[full], out=square)
                 filled[full] = 0
         found += terms
     for k in np.flatnonzero(filled):
-        products[k] += _lower_half(buckets[k, : filled[k]])
-    for product in products:
-        product += np.tril(product, -1).T
+        products[k] += np.matmul(buckets[k, : filled[k]].T, buckets[k, : filled[k]], out=square)
     return found[0], np.diagonal(products, axis1=1, axis2=2).copy() if 0 < matrices == K else found[1], products
-
-
-def _lower_half(rows: np.ndarray) -> np.ndarray:
-    """Return the lower triangle of ``rows.T @ rows``, and zeros above it."""
-    return blas.dsyrk(1.0, rows.T).T
 
 
 def joined(a: Sums, b: Sums) -> Sums:

@@ -36,24 +36,25 @@ def gaussian_distances(certificate: Certificate, earlier: dict[str, np.ndarray],
     totals = sums.totals + before[0]
     if not np.all(var[totals > 0] > 0):
         raise CertificateError(f"{certificate.estimator}: theta_ or var_ have no valid means and variances.")
-    floor = _floor(certificate, theta, sums)
-    moved = _moved(theta, sums, totals, before)
+    sizes, depth = sums.sizes(), sums.depth
+    floor = _floor(certificate, theta, sums, sizes, depth)
+    moved = _moved(theta, sums, sizes, depth, totals, before)
+    wanted, roots, distance = moved.variance.mid + floor.mid, np.sqrt(var), np.abs(moved.shift.mid)
+    change, change_radius = np.abs(wanted - var), moved.variance.rad + floor.rad + gamma(4) * (wanted + var)
     with np.errstate(divide="ignore"):
         log_priors = np.log(model["class_prior_"]) if "class_prior_" in model else model["class_log_prior_"]
     priors = prior_distances(certificate, totals, log_priors)
 
+    added = relative(model, "epsilon_", floor.mid, 0.0)
+
     def distances(factor: float) -> tuple[float, float]:
         largest, lost = priors(factor)
         largest = max(largest, relative(model, "class_count_", totals, gamma(8) * factor))
-        largest = max(
-            largest, relative(model, "epsilon_", floor.mid, 0.0) + float(_over(factor * floor.rad, floor.mid))
-        )
-        off = np.abs(moved.shift.mid) + factor * moved.shift.rad
-        wanted = moved.variance.mid + floor.mid
-        change = np.abs(wanted - var) + factor * (moved.variance.rad + floor.rad + gamma(4) * (wanted + var))
-        means, variances = _over(off, np.sqrt(var)), _over(change, var)
-        largest = max(largest, float(np.max(means)), float(np.max(variances)))
-        lost += float(totals @ np.sum(_entropy_loss(variances) + means * means, axis=1)) / 2
+        largest = max(largest, added + float(_over(factor * floor.rad, floor.mid)))
+        means = _over(distance + factor * moved.shift.rad, roots)
+        variances = _over(change + factor * change_radius, var)
+        largest = max(largest, float(means.max()), float(variances.max()))
+        lost += float(totals @ (_entropy_loss(variances) + means * means).sum(axis=1)) / 2
         return largest * (1 + gamma(16)), lost * (1 + gamma(K * d + 64))
 
     return distances
@@ -69,44 +70,49 @@ def _before(earlier: dict[str, np.ndarray], K: int, d: int) -> tuple[np.ndarray,
     return earlier["class_count_"], earlier["theta_"], variances
 
 
-def _moved(points: np.ndarray, sums: Sums, totals: np.ndarray, before: tuple[Any, ...]) -> Moved:
+def _moved(
+    points: np.ndarray, sums: Sums, sizes: np.ndarray, depth: int, totals: np.ndarray, before: tuple[Any, ...]
+) -> Moved:
     """Enclose the means, relative to ``points``, and the variances of the rows of each class and of earlier rows."""
     count, mean, variance = before[0][:, None], before[1], before[2]
     empty, total = totals[:, None] == 0, np.where(totals == 0, 1.0, totals)[:, None]
-    apart, rounding = mean - points, gamma(sums.depth + 16)
+    apart, rounding = mean - points, gamma(depth + 16)
     shift = np.where(empty, points, (sums.sums + count * apart) / total)
-    shift_radius = rounding * (sums.sizes() + count * np.abs(apart)) / total * (1 + rounding)
+    shift_radius = rounding * (sizes + count * np.abs(apart)) / total * (1 + rounding)
     squares = (sums.squares + count * (variance + apart * apart)) / total
     radius = rounding * (squares + shift * shift) + (2 * np.abs(shift) + shift_radius) * shift_radius
     variance, radius = np.maximum(squares - shift * shift, 0.0), np.where(empty, 0.0, radius * (1 + rounding))
     return Moved(Enclosed(shift, np.where(empty, 0.0, shift_radius)), Enclosed(variance, radius))
 
 
-def _floor(certificate: Certificate, theta: np.ndarray, sums: Sums) -> Enclosed:
+def _floor(certificate: Certificate, theta: np.ndarray, sums: Sums, sizes: np.ndarray, depth: int) -> Enclosed:
     """Enclose the constant added to variances: a share of the largest one, or the stored one of another library."""
     share = certificate.problem.get("var_smoothing")
     if share is None:
         return Enclosed(np.asarray(certificate.model["epsilon_"]), np.zeros(()))
     masses = sums.totals
-    total, m = math.fsum(masses), masses[:, None]
+    total, m = math.fsum(masses.tolist()), masses[:, None]
     apart = theta - masses @ theta / total  # the sums of each class are shifted to one point near the mean of all rows
-    sizes, rounding = sums.sizes(), gamma(sums.depth + len(masses) + 32)
-    mean = (sums.sums + m * apart).sum(axis=0) / total
-    mean_radius = rounding * (sizes + m * np.abs(apart)).sum(axis=0) / total
-    second = (sums.squares + 2 * sums.sums * apart + m * apart**2).sum(axis=0) / total
-    size = (sums.squares + 2 * sizes * np.abs(apart) + m * apart**2).sum(axis=0) / total
-    radius = (rounding * (size + mean**2) + (2 * np.abs(mean) + mean_radius) * mean_radius) * (1 + rounding)
-    variance = np.maximum(second - mean**2, 0.0)
-    return Enclosed(share * np.max(variance), share * np.max(radius + gamma(4) * variance))
+    rounding, away, heavy = gamma(depth + len(masses) + 32), np.abs(apart), m * apart
+    mean = (sums.sums + heavy).sum(axis=0) / total
+    mean_radius = rounding * (sizes + m * away).sum(axis=0) / total
+    squares, square = sums.squares + heavy * apart, mean * mean
+    second = (squares + 2 * sums.sums * apart).sum(axis=0) / total
+    size = (squares + 2 * sizes * away).sum(axis=0) / total
+    radius = (rounding * (size + square) + (2 * np.abs(mean) + mean_radius) * mean_radius) * (1 + rounding)
+    variance = np.maximum(second - square, 0.0)
+    return Enclosed(share * variance.max(), share * (radius + gamma(4) * variance).max())
 
 
 def _entropy_loss(change: np.ndarray) -> np.ndarray:
     r"""Bound :math:`r - 1 - \ln r` for ratios r within ``change`` of one."""
-    return np.where(change < 1, change**2 / (2 * np.maximum(1 - change, 1e-300) ** 2), math.inf)
+    return np.where(change < 1, (change / np.maximum(1 - change, 1e-100)) ** 2 / 2, math.inf)
 
 
 def _over(part: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Return quotients, with zero divided by zero equal to zero."""
+    if (unit > 0).all():
+        return part / unit
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(part == 0, 0.0, part / unit)
 

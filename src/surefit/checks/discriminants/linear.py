@@ -18,7 +18,7 @@ import numpy as np
 from surefit.checks.discriminants.pencil import Pencil, pencil, targets_of
 from surefit.checks.discriminants.scatter import class_scatter
 from surefit.checks.eigen import spectrum
-from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.enclosure import UNIT, frobenius, gamma, row_lengths
 from surefit.checks.judge import AtLeast, AtMost, Proof, claim, no_claim, refused
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -48,10 +48,10 @@ def _gap_sentence(stated: Claim) -> str:
 def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Bound the difference between the largest value of Fisher's criterion and that of the rule."""
     p = pencil(certificate, data)
-    d = len(p.W)
-    lengths, sizes = np.linalg.norm(p.targets - p.rule @ p.W, axis=1), np.linalg.norm(p.rule, axis=1)
-    radii = p.target_radii + (p.W_radius + gamma(d + 4) * float(np.linalg.norm(p.W))) * sizes
-    criterion, rounding = _criterion(p, radii, sizes)
+    d, image = len(p.W), p.rule @ p.W
+    lengths, sizes = row_lengths(p.targets - image), row_lengths(p.rule)
+    radii = p.target_radii + (p.W_radius + gamma(d + 4) * frobenius(p.W)) * sizes
+    criterion, rounding = _criterion(p, image, radii, sizes)
     own = {"criterion": AtLeast(criterion - rounding, rounding)}
     limit = WANTED * max(criterion, 0.0) + np.finfo(float).tiny
     bounded: dict[str, Any] = {"limit": float(limit), "limit_spread": WANTED * rounding + 8 * UNIT * limit}
@@ -64,11 +64,11 @@ def gap(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     return Proof(value, p.level, "residuals of the rule recomputed.", own, spread=worse - value, **bounded)
 
 
-def _criterion(p: Pencil, radii: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
+def _criterion(p: Pencil, image: np.ndarray, radii: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
     r"""Return :math:`\sum_k p_k (2 w_k^\top \delta_k - w_k^\top W w_k)` and its rounding."""
-    inner, square = np.sum(p.rule * p.targets, axis=1), np.sum((p.rule @ p.W) * p.rule, axis=1)
-    value = float(p.priors @ (2 * inner - square))
-    size = float(p.priors @ (np.sum(np.abs(p.rule * p.targets), axis=1) + np.abs(square) + sizes**2))
+    inner, square = p.rule * p.targets, (image * p.rule).sum(axis=1)
+    value = float(p.priors @ (2 * inner.sum(axis=1) - square))
+    size = float(p.priors @ (np.abs(inner).sum(axis=1) + np.abs(square) + sizes**2))
     return value, 4 * float(p.priors @ (sizes * radii)) + gamma(2 * len(p.W) + 16) * size
 
 
@@ -80,29 +80,26 @@ def directions(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     p = pencil(certificate, data)
     V = certificate.model["scalings_"][:, : certificate.problem["components"]] * p.scale[:, None]
     inside, outside, d = p.W @ V, p.B @ V, len(p.W)
-    norms, lengths = np.sum(V * inside, axis=0), np.linalg.norm(V, axis=0)
-    if V.shape[1] == 0 or not np.all(norms > 0):
+    norms, lengths, within = (V * inside).sum(axis=0), row_lengths(V.T), frobenius(p.W)
+    if V.shape[1] == 0 or not (norms > 0).all():
         return refused("scalings_ has a direction without scatter within classes")
-    ratios = np.sum(V * outside, axis=0) / norms
-    residuals = np.linalg.norm(outside - inside * ratios, axis=0)
-    errors = p.B_radius + np.abs(ratios) * p.W_radius
-    errors = errors + gamma(d + 8) * (float(np.linalg.norm(p.B)) + np.abs(ratios) * float(np.linalg.norm(p.W)))
+    ratios = (V * outside).sum(axis=0) / norms
+    residuals, sizes = row_lengths((outside - inside * ratios).T), np.abs(ratios)
+    errors = p.B_radius + sizes * p.W_radius + gamma(d + 8) * (frobenius(p.B) + sizes * within)
     radii = errors * lengths
-    off, known = np.abs(norms - 1.0), (p.W_radius + gamma(d + 8) * float(np.linalg.norm(p.W))) * lengths**2
-    unit = AtMost(float(np.max(off + known)), float(np.max(known)))
-    own, largest = {"count": int(V.shape[1]), "unit": unit}, float(np.max(np.abs(ratios)))
+    off, known = np.abs(norms - 1.0), (p.W_radius + gamma(d + 8) * within) * lengths**2
+    unit = AtMost(float((off + known).max()), float(known.max()))
+    own, largest = {"count": int(V.shape[1]), "unit": unit}, float(sizes.max())
     limit = WANTED * largest + np.finfo(float).tiny
-    rounding = WANTED * float(np.max(radii * lengths / norms)) + gamma(d + 16) * limit
+    rounding = WANTED * float((radii * lengths / norms).max()) + gamma(d + 16) * limit
     bounded: dict[str, Any] = {"limit": float(limit), "limit_spread": rounding}
     known = norms - known
-    if p.lowest <= 0 or not np.all(known > 0.5 * norms):
+    if p.lowest <= 0 or not (known > 0.5 * norms).all():
         return Proof(
             math.inf, p.level, "the within-class covariance is not provably positive definite.", own, **bounded
         )
-    value = float(np.max((residuals + radii) / np.sqrt(known))) / math.sqrt(p.lowest) * (1 + gamma(d + 16))
-    worse = (
-        float(np.max((residuals + 3 * radii) / np.sqrt(2 * known - norms))) if np.all(2 * known > norms) else math.inf
-    )
+    value = float(((residuals + radii) / np.sqrt(known)).max()) / math.sqrt(p.lowest) * (1 + gamma(d + 16))
+    worse = float(((residuals + 3 * radii) / np.sqrt(2 * known - norms)).max())  # positive, as above
     worse = worse / math.sqrt(p.lowest - p.lowest_spread) * (1 + gamma(4 * d + 64))
     return Proof(value, p.level, "residuals of the directions recomputed.", own, spread=worse - value, **bounded)
 
@@ -115,14 +112,14 @@ def complete(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     if not isinstance(sigma, float) or not math.isfinite(sigma):
         return refused("the threshold must be a number")
     radius = p.B_radius + abs(sigma) * p.W_radius
-    radius += gamma(4) * (float(np.linalg.norm(p.B)) + abs(sigma) * float(np.linalg.norm(p.W)))
+    radius += gamma(4) * (frobenius(p.B) + abs(sigma) * frobenius(p.W))
     whole = spectrum(p.B - sigma * p.W, radius)
     shown = min(certificate.problem["components"], certificate.model["scalings_"].shape[1])
     missed, at_worst = (
-        max(0, int(np.sum(whole.values > -reach)) - shown) for reach in (whole.radius, 4 * whole.radius)
+        max(0, int(np.count_nonzero(whole.values > -reach)) - shown) for reach in (whole.radius, 4 * whole.radius)
     )
     own = {"threshold": sigma, "count": int(shown)}
-    note = f"{int(np.sum(whole.values > whole.radius))} eigenvalues are above the threshold."
+    note = f"{np.count_nonzero(whole.values > whole.radius)} eigenvalues are above the threshold."
     return Proof(float(missed), p.level, note, own, spread=(at_worst - missed) / 2)
 
 
@@ -138,35 +135,34 @@ def moments(certificate: Certificate, stated: Claim, data: Data) -> Proof:
         return refused("classes_ are not the sorted labels")
     away = np.abs(model["means_"] - found.means)
     # The scale is at most sqrt(2) times the deviation from the stored means, which exceeds that from the true ones by their distance.
-    deviation = np.sqrt(np.maximum((0.7 * found.scale) ** 2 - np.max(away, axis=0) ** 2, 0.0))
+    deviation = np.sqrt(np.maximum((0.7 * found.scale) ** 2 - away.max(axis=0) ** 2, 0.0))
     size = deviation + np.abs(found.means)
-    if not np.all(size > 0):
+    if not (size > 0).all():
         return refused("a class mean is farther from that of the rows than their standard deviation")
-    errors = [away / size]
-    rounding = float(np.max((found.mean_radii + 4 * UNIT * size) / size))
+    errors = [float((away / size).max())]
+    rounding = float((found.mean_radii / size).max()) + 6 * UNIT
     priors = np.asarray(certificate.problem["priors"])
     if "priors_" in model:
-        errors.append(np.abs(model["priors_"] - priors))
+        errors.append(float(np.abs(model["priors_"] - priors).max()))
     if not certificate.problem["given_priors"]:
-        errors.append(np.abs(priors - found.totals / found.totals.sum()))
+        errors.append(float(np.abs(priors - found.totals / found.totals.sum()).max()))
     coef, intercept = model["coef_"], model["intercept_"]
     if len(coef) == 1:
         coef, intercept = np.vstack([np.zeros_like(coef), coef]), np.append(0.0, intercept)
     for k in range(1, len(coef)):
         if priors[0] > 0 and priors[k] > 0:
-            w, middle = coef[k] - coef[0], found.means[k] + found.means[0]
-            odds = math.log(priors[k] / priors[0])
-            expected = -0.5 * math.fsum(w * middle) + odds
-            terms = 1.0 + math.fsum(np.abs(w * middle)) + abs(odds)
-            errors.append(np.array([abs(float(intercept[k] - intercept[0]) - expected) / terms]))
-            reach = math.fsum(np.abs(w) * (found.mean_radii[k] + found.mean_radii[0])) / terms
+            w = coef[k] - coef[0]
+            products, odds = (w * (found.means[k] + found.means[0])).tolist(), math.log(priors[k] / priors[0])
+            expected = -0.5 * math.fsum(products) + odds
+            terms = 1.0 + math.fsum(map(abs, products)) + abs(odds)
+            errors.append(abs(float(intercept[k] - intercept[0]) - expected) / terms)
+            reach = math.fsum((np.abs(w) * (found.mean_radii[k] + found.mean_radii[0])).tolist()) / terms
             rounding = max(rounding, reach + 16 * UNIT)
-    error = float(np.max(np.concatenate([np.ravel(part) for part in errors])))  # NaN if any is
-    if not math.isfinite(error):
+    if not all(map(math.isfinite, errors)):
         return refused("means, priors or intercepts are not finite")
     rounding += gamma(len(found.totals) + 16)
     note = "means, priors and intercepts recomputed."
-    return Proof(error + rounding, "enclosed", note, spread=rounding)
+    return Proof(max(errors) + rounding, "enclosed", note, spread=rounding)
 
 
 @bound("discriminant.plug_in", kind="estimate", side="digits", high=1.0,

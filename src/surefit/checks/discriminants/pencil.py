@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefit.checks.discriminants.scatter import ClassScatter, class_scatter, ledoit_wolf
+from surefit.checks.discriminants.scatter import ClassScatter, class_scatter, ledoit_wolf, near_powers
 from surefit.checks.eigen import spectrum
-from surefit.checks.enclosure import gamma
+from surefit.checks.enclosure import frobenius, gamma, row_lengths
 from surefit.checks.judge import shared
 from surefit.core.certificate import Certificate
 from surefit.core.sample import Data
@@ -37,7 +37,7 @@ def own_covariance(certificate: Certificate, data: Data, found: ClassScatter, k:
     if problem["covariance"] == "given":
         return certificate.model["covariance_"][k] / scale / scale[:, None], 0.0
     C, radius = found.products[k] / found.totals[k], found.radii[k] / found.totals[k] * (1 + gamma(4))
-    radius += gamma(6) * float(np.linalg.norm(C))
+    radius += gamma(6) * frobenius(C)
     if problem["shrinkage"] == "auto":
         raw = C * scale * scale[:, None]
         raw = ledoit_wolf(raw, found.means[k], found.totals[k], data, problem["classes"], [k])
@@ -70,22 +70,24 @@ def pencil(certificate: Certificate, data: Data) -> Pencil:
     found, problem = class_scatter(certificate, data, True), certificate.problem
     scale, d = found.scale, data.X.shape[1]
     priors, targets, rule = targets_of(certificate, found)
-    radii = np.full(len(targets), 2 * float(np.linalg.norm(np.max(found.mean_radii, axis=0) / scale)))
-    radii += gamma(len(found.totals) + 4) * float(np.linalg.norm(np.max(np.abs(found.means), axis=0) / scale))
+    off = 2 * frobenius(found.mean_radii.max(axis=0) / scale)
+    off += gamma(len(found.totals) + 4) * frobenius(np.abs(found.means).max(axis=0) / scale)
+    radii = np.full(len(targets), off)
     W, W_radius = _within(certificate, data, found)
     targets, rule = targets / scale, rule * scale
     if problem["between"] == "means":
         B = (targets.T * priors) @ targets
-        sizes = np.linalg.norm(targets, axis=1)
+        sizes = row_lengths(targets)
         B_radius = float(priors @ (2 * radii * sizes + radii**2)) + gamma(len(priors) + 4) * float(priors @ sizes**2)
     else:
         St, St_radius = _total(certificate, data, found)
-        B, B_radius = St - W, St_radius + W_radius + gamma(2) * float(np.linalg.norm(St))
+        B, B_radius = St - W, St_radius + W_radius + gamma(2) * frobenius(St)
     further = powers_of_two(W)  # shrinkage may have increased the scale of some columns
-    W, B = W / further / further[:, None], B / further / further[:, None]
-    least = float(np.min(further))
-    W_radius, B_radius, radii = W_radius / least**2, B_radius / least**2, radii / least
-    targets, rule, scale = targets / further, rule * further, scale * further
+    if (further != 1.0).any():
+        W, B = W / further / further[:, None], B / further / further[:, None]
+        least = float(further.min())
+        W_radius, B_radius, radii = W_radius / least**2, B_radius / least**2, radii / least
+        targets, rule, scale = targets / further, rule * further, scale * further
     W_radius = W_radius + gamma(4) * d
     whole = spectrum(W, W_radius)
     surely = float(whole.values[-1]) - whole.radius
@@ -97,8 +99,7 @@ def pencil(certificate: Certificate, data: Data) -> Pencil:
 
 def powers_of_two(C: np.ndarray) -> np.ndarray:
     """Return powers of two near the square roots of the diagonal; one for a zero entry."""
-    roots = np.sqrt(np.maximum(np.diag(C), 0.0))
-    return np.where(roots > 0, 2.0 ** np.round(np.log2(np.where(roots > 0, roots, 1.0))), 1.0)
+    return near_powers(np.sqrt(np.maximum(C.diagonal(), 0.0)))
 
 
 def _within(certificate: Certificate, data: Data, found: ClassScatter) -> tuple[np.ndarray, float]:
@@ -113,8 +114,8 @@ def _within(certificate: Certificate, data: Data, found: ClassScatter) -> tuple[
     matrices = len(found.products)
     factors = np.asarray(problem["priors"]) / found.totals if kind == "priors" else np.full(matrices, 1 / n)
     factors = np.full(matrices, 1 / (n - 2)) if kind == "unbiased" else factors
-    W = np.einsum("k,kij->ij", factors, found.products)
-    radius = float(factors @ found.radii) + gamma(len(factors) + 8) * float(np.linalg.norm(W))
+    W = (factors @ found.products.reshape(matrices, -1)).reshape(found.products.shape[1:])
+    radius = float(factors @ found.radii) + gamma(len(factors) + 8) * frobenius(W)
     W = _shrunk(W, scale, problem["shrinkage"])
     if problem.get("ridge", 0.0):
         W = W + np.diag(problem["ridge"] / scale**2)
@@ -129,11 +130,7 @@ def _total(certificate: Certificate, data: Data, found: ClassScatter) -> tuple[n
     away = (found.means - mean) / scale
     St = (found.products.sum(axis=0) + (away.T * found.totals) @ away) / n
     radius = float(found.radii.sum()) / n + gamma(len(found.totals) + 16) * float(np.trace(St))
-    radius += (
-        4
-        * float(np.max(np.linalg.norm(found.mean_radii / scale, axis=1)))
-        * float(np.max(np.linalg.norm(away, axis=1)))
-    )
+    radius += 4 * float(row_lengths(found.mean_radii / scale).max()) * float(row_lengths(away).max())
     if shrinkage == "auto":
         classes = certificate.problem["classes"]
         raw = ledoit_wolf(St * scale * scale[:, None], mean, n, data, classes, range(len(classes)))

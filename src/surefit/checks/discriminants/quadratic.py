@@ -19,7 +19,7 @@ from surefit.checks.discriminants.class_sums import members_of
 from surefit.checks.discriminants.pencil import own_covariance, powers_of_two
 from surefit.checks.discriminants.scatter import ClassScatter, blocks, class_scatter, over_classes
 from surefit.checks.eigen import rows_at_once, weights_of
-from surefit.checks.enclosure import gamma
+from surefit.checks.enclosure import frobenius, gamma
 from surefit.checks.judge import Proof, claim, refused
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
@@ -76,17 +76,17 @@ def likelihood(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     trouble = _trouble(certificate, found, data.X.shape[1])
     if trouble:
         return refused(trouble)
-    every = range(len(found.totals))
+    axes = _axes(certificate)
     if by_matrix:
-        gaps = [_class_gap(certificate, found, k, _by_matrix(certificate, data, found, k)) for k in every]
+        gaps = [_class_gap(certificate, found, k, T, _by_matrix(certificate, data, found, k, T)) for k, T in axes]
     else:
-        gaps = [_class_gap(certificate, found, k, _by_products(certificate, found, k)) for k in every]
+        gaps = [_class_gap(certificate, found, k, T, _by_products(certificate, found, k, T)) for k, T in axes]
         if not all(gap.negligible for gap in gaps):
             whitened = _whitened(certificate, data, found)
-            gaps = [_class_gap(certificate, found, k, _by_rows(certificate, found, k, whitened)) for k in every]
+            gaps = [_class_gap(certificate, found, k, T, _by_rows(certificate, found, k, T, whitened)) for k, T in axes]
     value, worse = sum(gap.value for gap in gaps), sum(gap.worse for gap in gaps)
     shrunk = bool(by_matrix or problem["shrinkage"] or problem.get("reg_param", 0.0))
-    limit = 1e-6 * float(np.sum(found.counts))
+    limit = 1e-6 * float(found.counts.sum())
     own, level = {"shrunk": shrunk}, "recomputed" if by_matrix else "enclosed"
     if not math.isfinite(worse):
         return Proof(math.inf, level, "the smallest variances are lost in rounding.", own, limit=limit)
@@ -98,9 +98,9 @@ def _trouble(certificate: Certificate, found: ClassScatter, d: int) -> str:
     model, problem, K = certificate.model, certificate.problem, len(found.totals)
     if model["rotations_"].shape != (K, d, d) or model["scalings_"].shape != (K, d) or model["means_"].shape != (K, d):
         return "there must be one mean, one set of axes and one variance per axis for each class"
-    if not np.all(np.isfinite(model["rotations_"])) or not np.all(np.isfinite(model["scalings_"])):
+    if not np.isfinite(model["rotations_"]).all() or not np.isfinite(model["scalings_"]).all():
         return "axes and variances must be finite"
-    if not np.all(model["scalings_"] > 0) or np.any(model["scalings_"] < problem["floor"]):
+    if not (model["scalings_"] > 0).all() or (model["scalings_"] < problem["floor"]).any():
         return "a variance is below its floor"
     if "priors_" in model and not np.array_equal(model["priors_"], problem["priors"]):
         return "priors_ are not those of the classes"
@@ -109,47 +109,52 @@ def _trouble(certificate: Certificate, found: ClassScatter, d: int) -> str:
     return ""
 
 
-def _class_gap(certificate: Certificate, found: ClassScatter, k: int, seen: Seen) -> Gap:
-    """Return the gap of one class."""
-    model, total, T = certificate.model, float(found.totals[k]), _axes(certificate, k)
+def _class_gap(certificate: Certificate, found: ClassScatter, k: int, T: np.ndarray, seen: Seen) -> Gap:
+    """Return the gap of one class, whose axes are divided by the standard deviations along them."""
+    model, total = certificate.model, float(found.totals[k])
     rotation, raised, d = model["rotations_"][k], model["scalings_"][k] == certificate.problem["floor"], len(T)
-    tilt = float(np.linalg.norm(rotation.T @ rotation - np.eye(d))) + gamma(4 * d + 8) * d
+    one = np.eye(d)
+    tilt = frobenius(rotation.T @ rotation - one) + gamma(4 * d + 8) * d
     if tilt >= 0.5:
         return Gap(math.inf, math.inf, True)
-    E = seen.matrix - np.eye(d)
-    if np.any(raised):
+    E = seen.matrix - one
+    if raised.any():
         E[np.ix_(raised, raised)] = _positive_part(E[np.ix_(raised, raised)])
-    error, slack = float(np.linalg.norm(E)), seen.radius + gamma(8) * d
+    error, slack = frobenius(E), seen.radius + gamma(8) * d
     shift, radius = np.abs(model["means_"][k] - found.means[k]), found.mean_radii[k]
     # Axes that are not exactly orthogonal change the determinant, and let the precision exceed one over the floor.
-    loose = total / 2 * (2 * int(np.sum(raised)) * tilt + math.sqrt(d) * tilt / (1 - tilt))
-    results = []
+    loose = total / 2 * (2 * int(np.count_nonzero(raised)) * tilt + math.sqrt(d) * tilt / (1 - tilt))
+    results, sizes = [], np.abs(T)
     for times in (1, 3):
-        away = total / 2 * float(np.sum((np.abs(T).T @ (shift + times * radius)) ** 2))
+        seen_shift = (shift + times * radius) @ sizes
+        away = total / 2 * float(seen_shift @ seen_shift)
         results.append((_divergence(error + times * slack, total) + away + times * loose) * (1 + gamma(4 * d + 64)))
     return Gap(results[0], results[1], _divergence(error + slack, total) - _divergence(error, total) <= loose)
 
 
-def _axes(certificate: Certificate, k: int) -> np.ndarray:
-    """Return the axes of a class divided by its standard deviations along them."""
-    return certificate.model["rotations_"][k] / np.sqrt(certificate.model["scalings_"][k])
+def _axes(certificate: Certificate) -> list[tuple[int, np.ndarray]]:
+    """Return the index of each class, and its axes divided by its standard deviations along them."""
+    roots = np.sqrt(certificate.model["scalings_"])
+    return [(k, rotation / roots[k]) for k, rotation in enumerate(certificate.model["rotations_"])]
 
 
-def _by_products(certificate: Certificate, found: ClassScatter, k: int) -> Seen:
+def _by_products(certificate: Certificate, found: ClassScatter, k: int, T: np.ndarray) -> Seen:
     r"""Return the covariance of a class from the products of its rows, including shrinkage.
 
     The error of the entry (i, j) is at most a multiple of :math:`s_i s_j`, with :math:`s_i` the length of column i about
     the pilot. Seen along the axes, it is at most the same multiple of :math:`\||T|^\top s\|^2` in the Frobenius norm.
     """
-    total, scale, T = float(found.totals[k]), found.scale, _axes(certificate, k)
+    total, scale = float(found.totals[k]), found.scale
     d, wide, C = len(T), T * scale[:, None], found.products[k] / total
-    reach, length = np.abs(wide).T @ found.lengths[k], float(np.linalg.norm(found.lengths[k] * scale))
-    share, added = _drawn(certificate, float(np.diag(C) @ scale**2) / d)
+    reach, length = found.lengths[k] @ np.abs(wide), frobenius(found.lengths[k] * scale)
+    share, added = _drawn(certificate, float(C.diagonal() @ scale**2) / d)
     off = (certificate.problem["shrinkage"] or 0.0) * found.share * length**2 / total / d  # of the mean variance
-    covariance = wide.T @ C @ wide
+    covariance = share * (wide.T @ C @ wide)
     radius = share * (found.share + gamma(2 * d + 16)) * float(reach @ reach) / total
-    radius += (off + added * gamma(2 * d + 16)) * float(np.linalg.norm(np.abs(T).T @ np.abs(T)))
-    return Seen(share * covariance + added * (T.T @ T), radius * (1 + gamma(4 * d + 64)))
+    if off or added:
+        covariance += added * (T.T @ T)
+        radius += (off + added * gamma(2 * d + 16)) * frobenius(np.abs(T).T @ np.abs(T))
+    return Seen(covariance, radius * (1 + gamma(4 * d + 64)))
 
 
 def _whitened(certificate: Certificate, data: Data, found: ClassScatter) -> Whitened:
@@ -178,10 +183,9 @@ def _whitened_products(
     return products, squares
 
 
-def _by_rows(certificate: Certificate, found: ClassScatter, k: int, whitened: Whitened) -> Seen:
+def _by_rows(certificate: Certificate, found: ClassScatter, k: int, T: np.ndarray, whitened: Whitened) -> Seen:
     """Return the covariance of the whitened rows of a class, including shrinkage."""
-    total, T = float(found.totals[k]), _axes(certificate, k)
-    d = len(T)
+    total, d = float(found.totals[k]), len(T)
     product, squares, depth = whitened.products[k], whitened.squares[k], whitened.depths[k]
     spread = float(np.sum(squares))
     sizes = d * float(squares @ np.sum(T * T, axis=1)) * (1 + gamma(depth + d))  # of |x||T|, by Cauchy-Schwarz
@@ -190,7 +194,7 @@ def _by_rows(certificate: Certificate, found: ClassScatter, k: int, whitened: Wh
     radius = (2 * off * length + off**2 + gamma(depth) * length**2 + moved) / total
     share, added = _drawn(certificate, spread / total / d)
     inner = T.T @ T
-    radius = share * radius + added * gamma(depth + 2 * d) * float(np.linalg.norm(np.abs(T).T @ np.abs(T)))
+    radius = share * radius + added * gamma(depth + 2 * d) * frobenius(np.abs(T).T @ np.abs(T))
     return Seen(share * product / total + added * inner, radius * (1 + gamma(64)))
 
 
@@ -202,14 +206,14 @@ def _drawn(certificate: Certificate, mean_variance: float) -> tuple[float, float
     return 1 - ridge_share, ridge_share
 
 
-def _by_matrix(certificate: Certificate, data: Data, found: ClassScatter, k: int) -> Seen:
+def _by_matrix(certificate: Certificate, data: Data, found: ClassScatter, k: int, T: np.ndarray) -> Seen:
     """Return a covariance that is not a multiple of that of the rows, in columns scaled to its diagonal."""
-    T, (C, radius) = _axes(certificate, k), own_covariance(certificate, data, found, k)
+    C, radius = own_covariance(certificate, data, found, k)
     further, d = powers_of_two(C), len(T)
     C, radius = C / further / further[:, None], radius / float(np.min(further)) ** 2
     T = T * (found.scale * further)[:, None]
     size = float(np.max(np.sum(np.abs(T) @ np.abs(T).T, axis=1))) * (1 + gamma(4 * d))
-    return Seen(T.T @ C @ T, size * (radius + gamma(2 * d + 8) * float(np.linalg.norm(C)) * d))
+    return Seen(T.T @ C @ T, size * (radius + gamma(2 * d + 8) * frobenius(C) * d))
 
 
 def _positive_part(E: np.ndarray) -> np.ndarray:

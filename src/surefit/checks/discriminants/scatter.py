@@ -14,7 +14,7 @@ import numpy as np
 
 from surefit.checks.discriminants.class_sums import joined, members_of, sums_of_classes
 from surefit.checks.eigen import dense, rows_at_once, weights_of
-from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.enclosure import UNIT, gamma, row_lengths
 from surefit.checks.judge import shared
 from surefit.core.certificate import Certificate
 from surefit.core.partitioned import Part, PartitionedRows
@@ -64,22 +64,29 @@ def class_scatter(certificate: Certificate, data: Data, products: bool) -> Class
     moves, spreads = found.sums / totals[:, None], found.sizes() / totals[:, None]
     means = pilots + moves
     radii = (gamma(4) * np.abs(means) + rounding * spreads) * (1 + 8 * UNIT)
-    deviations = np.sqrt(found.squares.sum(axis=0) / totals.sum())
-    scale = np.where(deviations > 0, 2.0 ** np.round(np.log2(np.where(deviations > 0, deviations, 1.0))), 1.0)
-    inside, errors, lengths = np.zeros((matrices, d, d)), np.zeros(matrices), np.zeros((matrices, d))
-    for i, product in enumerate(found.products):
-        own = slice(i, i + 1) if matrices == K else slice(K)
-        move, total = moves[own] / scale, totals[own]
-        about = product / np.outer(scale, scale)
-        inside[i] = about - (move.T * total) @ move  # shifted from the pilots to the means
-        away = np.linalg.norm(move, axis=1) * (1 + gamma(d + 4))
-        rads = np.linalg.norm(radii[own] / scale, axis=1) * (1 + gamma(d + 4))
-        moved = float(total @ ((2 * away + rads) * rads + gamma(K + 8) * away**2))  # the means are rounded
-        errors[i] = (rounding * float(np.trace(about)) + moved) * (1 + gamma(K + 4))
-        lengths[i] = np.sqrt(np.diag(about))
+    scale = near_powers(np.sqrt(found.squares.sum(axis=0) / totals.sum()))
+    inside, errors, lengths = found.products, np.zeros(matrices), np.zeros((matrices, d))
+    if matrices:
+        inside /= scale * scale[:, None]
+        move, traces, lengths = (
+            moves / scale,
+            inside.trace(axis1=1, axis2=2),
+            np.sqrt(inside.diagonal(axis1=1, axis2=2)),
+        )
+        away, rads = row_lengths(move) * (1 + gamma(d + 4)), row_lengths(radii / scale) * (1 + gamma(d + 4))
+        moved = totals * ((2 * away + rads) * rads + gamma(K + 8) * (away * away))  # the means are rounded
+        heavy = totals[:, None] * move  # shifts the products from the pilots to the means
+        inside -= heavy[:, :, None] * move[:, None] if matrices == K else heavy.T @ move
+        errors = (rounding * traces + (moved if matrices == K else moved.sum())) * (1 + gamma(K + 4))
     # Moves are at most the lengths over the root of the weight: they add at most twice the error of the products, to first order.
     share = 4 * gamma(found.depth + K + 16)
     return ClassScatter(found.counts, totals, means, radii, scale, inside, errors, lengths, share)
+
+
+def near_powers(sizes: np.ndarray) -> np.ndarray:
+    """Return the powers of two nearest to the sizes, by their ratios; one for a zero."""
+    mantissas, exponents = np.frexp(sizes)
+    return np.ldexp(1.0, exponents - ((mantissas < math.sqrt(0.5)) & (mantissas > 0.0)))
 
 
 def _pooled(problem: dict[str, Any]) -> bool:

@@ -24,6 +24,9 @@ from surefit.core.claims import Claim
 from surefit.core.jit import compiled
 from surefit.core.sample import Data
 from surefit.core.text import counted
+from surefit.core.threads import blas_threads, map_blocks
+
+ENTRIES = 2**18  # votes in a block, which threads share
 
 
 class Run(NamedTuple):
@@ -77,17 +80,22 @@ def _stumps_say(model: dict[str, Any], data: Data, rows: np.ndarray, m: int, n_c
         raise ValueError("a stump predicts a class that does not exist, or has no threshold")
     used, place = np.unique(features, return_inverse=True)
     columns = np.ascontiguousarray(_dense(data.X[:, used]).T[:, rows], dtype=np.float64)
-    return _all_say(columns, place, np.asarray(thresholds, dtype=np.float64), labels.astype(np.int16))
+    cuts, labels = np.asarray(thresholds, dtype=np.float64), labels.astype(np.int16)
+    said = np.empty((m, len(rows)), dtype=np.int16)
+
+    def say(start: int, stop: int) -> None:
+        _say(columns, place[start:stop], cuts[start:stop], labels[start:stop], said[start:stop])
+
+    map_blocks(say, m, max(1, ENTRIES // max(1, len(rows))), blas_threads())
+    return said
 
 
 @compiled
-def _all_say(columns: Any, place: Any, thresholds: Any, labels: Any) -> np.ndarray:
-    said = np.empty((len(place), columns.shape[1]), dtype=np.int16)
+def _say(columns: Any, place: Any, thresholds: Any, labels: Any, said: Any) -> None:
     for m in range(len(place)):
         column, cut, left, right = columns[place[m]], thresholds[m], labels[m, 0], labels[m, 1]
         for i in range(len(column)):
             said[m, i] = left if column[i] <= cut else right
-    return said
 
 
 def _table(certificate: Certificate, n: int, m: int, n_classes: int) -> np.ndarray:
@@ -111,13 +119,21 @@ def _reweigh(D: Any, said: Any, codes: Any, wrong: Any, right: Any, next_said: A
     return lost, total
 
 
-@compiled
-def _votes(said: Any, alphas: Any, n_classes: Any) -> np.ndarray:
-    votes = np.zeros((said.shape[1], n_classes))
-    for m in range(len(alphas)):
-        for i in range(said.shape[1]):
-            votes[i, said[m, i]] += alphas[m]
+def _votes(run: Run) -> np.ndarray:
+    votes = np.zeros((len(run.codes), run.n_classes))
+
+    def add(start: int, stop: int) -> None:
+        _add_votes(run.said[:, start:stop], run.alphas, votes[start:stop])
+
+    map_blocks(add, len(votes), max(1, ENTRIES // max(1, len(run.alphas))), blas_threads())
     return votes
+
+
+@compiled
+def _add_votes(said: Any, alphas: Any, votes: Any) -> None:
+    for m in range(len(alphas)):
+        for i in range(len(votes)):
+            votes[i, said[m, i]] += alphas[m]
 
 
 @shared
@@ -183,7 +199,7 @@ def training_error(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 def _margins(certificate: Certificate, data: Data) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the votes for each row's label, the most votes for another label, and the sum of all weights."""
     run = _run(certificate, data)
-    votes, places = _votes(run.said, run.alphas, run.n_classes), np.arange(len(run.codes))
+    votes, places = _votes(run), np.arange(len(run.codes))
     own = votes[places, run.codes].copy()
     votes[places, run.codes] = -np.inf
     rivals = np.max(votes, axis=1) if run.n_classes > 1 else np.zeros(len(own))

@@ -8,6 +8,7 @@ other than forests, the witness contains the predictions of the members (theory:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
+from surefit.core.threads import map_blocks, threads_to_check
 
 BLOCK = 1024  # number of sparse rows that are made dense at a time
 
@@ -84,24 +86,30 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     if by_index(certificate, data):
         return leaves_in_parts(certificate, data)
     y, draws = targets(certificate, data), Draws(certificate, data)
-    trees, seeds = _trees(certificate, data), seeds_of(certificate)
+    trees = _trees(certificate, data)
+    seeds = seeds_of(certificate, len(trees))
     X, problem = _table(certificate, data), certificate.problem
-    worst = doubt = 0.0
     wanted, stored = outputs(problem, y)[-1][2].stop, trees[0].value.shape[1]
     if stored < wanted or (stored > wanted and not (problem["classes"] and y.ndim == 1)):
         return refused(f"leaves must have {wanted} values, one per output or class; got {stored}")
-    for tree, seed in zip(trees, seeds, strict=True):
-        weights = draws(int(seed))
+
+    def compare(at: int, _: int) -> tuple[float, float]:
+        """Return the largest deviation of the leaves of a tree, and its rounding."""
+        tree, weights = trees[at], draws(int(seeds[at]))
         if problem["class_weights"]:
             weights = weights * class_products(_class_factors(problem, weights, y), y, problem["classes"])
         rows = np.flatnonzero(weights > 0)
         leaf, own = _leaves(X, rows, tree), np.flatnonzero(tree.feature < 0)
         if isinstance(tree, Nodes):  # a row with an unknown category gets the value of an inner node
             leaf, rows, own = *on_paths(leaf, rows, parents(tree, X.shape[1])[0]), np.arange(len(tree.feature))
-        for target, K, columns in outputs(problem, y[rows]):
-            part = tree.value[:, columns]
-            distance, rounding = _leaf_distance(part, own, leaf, target, weights[rows], K, problem["criterion"])
-            worst, doubt = max(worst, distance), max(doubt, rounding)
+        found = [
+            _leaf_distance(tree.value[:, columns], own, leaf, target, weights[rows], K, problem["criterion"])
+            for target, K, columns in outputs(problem, y[rows])
+        ]
+        return max(distance for distance, _ in found), max(rounding for _, rounding in found)
+
+    found = _of_each_tree(compare, certificate, len(seeds))
+    worst, doubt = (max(column) for column in zip(*found, strict=True))
     numbers = {
         "leaves": int(sum(np.count_nonzero(tree.feature < 0) for tree in trees)),
         "trees": len(trees),
@@ -111,6 +119,11 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         numbers["inner"] = int(sum(np.count_nonzero(tree.feature >= 0) for tree in trees))
     note = "draws were repeated from the seeds, and the rows sent down every tree."
     return Proof(worst + doubt, "recomputed" if numbers["median"] else "enclosed", note, numbers, spread=doubt)
+
+
+def _of_each_tree(work: Callable[[int, int], Any], certificate: Certificate, count: int) -> list[Any]:
+    """Return the results for all trees, computed by the threads of the fit."""
+    return map_blocks(work, count, 1, threads_to_check(certificate.params.get("n_jobs")))
 
 
 def _class_factors(problem: dict[str, Any], weights: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -225,20 +238,23 @@ def _trees(certificate: Certificate, data: Data) -> list[Any]:
 @shared
 def votes_of(certificate: Certificate, data: Data) -> Votes:
     """Return the predictions of the members for their out-of-bag rows."""
-    y, draws, seeds = targets(certificate, data), Draws(certificate, data), seeds_of(certificate)
+    y, draws = targets(certificate, data), Draws(certificate, data)
     n, K = len(y), outputs(certificate.problem, y)[-1][2].stop
     forest = "tree_starts_" in certificate.model
     trees = _trees(certificate, data) if forest else []
+    seeds = seeds_of(certificate, len(trees) if forest else None)
     X = _table(certificate, data)
     sums, heard = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
     wrong, left_out = np.zeros((len(seeds), n), dtype=bool), np.zeros((len(seeds), n), dtype=bool)
     table = None if forest else _predicted(certificate, len(seeds), n, K)
-    for t, seed in enumerate(seeds):
-        rows = np.flatnonzero(draws(int(seed)) == 0)
-        if table is None:
-            values = trees[t].value[_leaves(X, rows, trees[t])][:, :K]
-        else:
-            values = table[t, rows]
+
+    def ask(at: int, _: int) -> tuple[np.ndarray, np.ndarray]:
+        rows = np.flatnonzero(draws(int(seeds[at])) == 0)
+        if table is not None:
+            return rows, table[at, rows]
+        return rows, trees[at].value[_leaves(X, rows, trees[at])][:, :K]
+
+    for t, (rows, values) in enumerate(_of_each_tree(ask, certificate, len(seeds))):
         sums[rows] += values
         heard[rows] += 1
         left_out[t, rows] = True

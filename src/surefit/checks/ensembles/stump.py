@@ -8,6 +8,7 @@ total below :math:`2^{52}`; otherwise a sum of n weights has a relative error of
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,9 @@ from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.jit import compiled
 from surefit.core.sample import Data
+from surefit.core.threads import blas_threads, map_blocks
+
+ENTRIES = 2**17  # in a block of columns, which threads share
 
 
 class SortedColumns(NamedTuple):
@@ -43,12 +47,23 @@ def sort_columns(X: np.ndarray) -> SortedColumns:
 def least_error(columns: SortedColumns, codes: np.ndarray, weights: np.ndarray, n_classes: int) -> float:
     """Return the smallest weight of rows that a stump misclassifies; constants count as stumps."""
     whole = np.bincount(codes, weights=weights, minlength=n_classes)
-    return float(np.sum(whole)) - _most_right(columns.order, codes, weights, whole)
+    return float(np.sum(whole)) - _greatest(columns, lambda order: _most_right(order, codes, weights, whole))
 
 
 def largest_edge(columns: SortedColumns, signed: np.ndarray) -> float:
     """Return the largest absolute edge, the sum of w t h(x), of a stump with values -1 and 1, from ``signed`` = w t."""
-    return _largest(columns.order, signed, math.fsum(signed))
+    total = math.fsum(signed)
+    return _greatest(columns, lambda order: _largest(order, signed, total))
+
+
+def _greatest(columns: SortedColumns, found: Callable[[np.ndarray], float]) -> float:
+    """Return the maximum of ``found`` over blocks of columns."""
+    d, n = columns.order.shape
+    return max(
+        map_blocks(
+            lambda start, stop: found(columns.order[start:stop]), d, max(1, ENTRIES // max(1, n)), blas_threads()
+        )
+    )
 
 
 @compiled

@@ -7,13 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.enclosure import BLOCK, UNIT, Enclosed, block_sum, gamma, upper_sum
+from surefit.checks.enclosure import BLOCK, UNIT, Enclosed, gamma, upper_sum
 from surefit.checks.gap.penalties import Penalty
 
 BLURRED = 1e-10  # largest accepted rounding of v, relative to the objective; otherwise conditions are met exactly
 # Smooth losses have two proofs, by one pass and row by row. These margins let each imply what the other one states.
 SAME = 1e-11  # largest rounding error of an objective by one pass, relative
 MARGIN = 2e-3  # share of the gap that is added to its spread
+
+
+NOTHING = Enclosed(np.zeros(0), np.zeros(0))
 
 
 class Gap(NamedTuple):
@@ -38,58 +41,32 @@ class Gap(NamedTuple):
 
 def shrinks(penalty: Penalty, v: np.ndarray, radii: np.ndarray) -> tuple[float, float]:
     """Return the factor that makes ``v`` feasible, and that of another evaluation."""
-    return penalty.shrink(v, radii[0]), penalty.shrink(v, radii[0] + 2 * radii[1])
+    return penalty.shrinks(v, radii)
 
 
 def joined(penalty: Penalty, w: Any, exact: Any, shrinks: tuple[float, float], v: Any, radii: Any, sums: Any) -> Gap:
     """Add the terms of the penalty to the sums over the rows: plain, rounded up, and for other evaluations."""
     plain, upper, other = sums
-    shrink, size = shrinks[0], np.abs(v)
-    kept = ~exact  # zero is exact for free columns, scaled or not
-    every = bool(kept.all())
-    near = far = middle = blur = 0.0
-    if every or kept.any():
-        at = shrink * v
-        near_rad = (shrink * radii[0] + 4 * UNIT * size) * (1 + 4 * UNIT)
-        far_rad = 2 * (radii[1] + 4 * UNIT * size) + (shrinks[0] - shrinks[1]) * size  # moved by another evaluation
-        terms, wide = penalty.upper(w, at, near_rad), penalty.upper(w, at, far_rad)
-        near, far = upper_sum(terms if every else terms[kept]), upper_sum(wide if every else wide[kept])
-        middle = math.inf
-        if math.isfinite(upper + near):
-            terms = penalty.excess(w, at)
-            middle = block_sum(terms if every else terms[kept])
-        blur = _blur(penalty, kept, radii[1])
+    near, far, middle, blur, most, least = penalty.sums(w, exact, shrinks, v, radii)
     value = (upper + near) * (1 + 8 * UNIT)
     widest = (other + far) * (1 + 8 * UNIT)
     total = plain + middle if math.isfinite(value) else math.inf
-    signed = np.maximum(v, 0.0) if penalty.positive else size
-    most, least = shrink * (signed + radii[0]) * (1 + 4 * UNIT), shrink * (signed - radii[0]) * (1 - 4 * UNIT)
-    none, least = np.zeros(0), np.maximum(least, 0.0)
-    spread, z = widest - min(total, value), Enclosed(none, none)
-    return Gap(value, spread, total, math.inf, 0.0, none, none, most, least, z, blur=blur)
+    spread, none = widest - min(total, value), NOTHING
+    return Gap(value, spread, total, math.inf, 0.0, none.mid, none.rad, most, least, none, blur=blur)
 
 
-def _blur(penalty: Penalty, kept: np.ndarray, rad: np.ndarray) -> float:
-    """Return the contribution of the rounding of v for a quadratic penalty."""
-    curved = kept & (penalty.l2 > 0)
-    if not curved.any():
-        return 0.0
-    with np.errstate(over="ignore"):
-        return float((rad[curved] ** 2 / penalty.l2[curved]).sum())
+def with_objective(sizes: np.ndarray, count: int, sums: tuple[float, float], found: Gap, twice: bool = False) -> Gap:
+    """Add the objective, which also bounds the gap because no loss is negative.
 
-
-def with_objective(
-    penalty: Penalty, w: np.ndarray, count: int, sums: tuple[float, float], found: Gap, twice: bool = False
-) -> Gap:
-    """Add the objective, which also bounds the gap because no loss is negative; ``sums`` are the rounded-up losses.
+    ``sizes`` are the terms of the penalty, ``sums`` the rounded-up losses of ``count`` rows.
 
     ``twice``: there are two proofs (by one pass, or by terms of single rows), and each implies what the other one states.
     """
     upper, other = sums
-    size = upper_sum(penalty.value(w)) * (1 + 8 * UNIT)
+    size = upper_sum(sizes) * (1 + 8 * UNIT)
     objective = (upper + size) * (1 + 8 * UNIT)
     rounding = max((other + size) * (1 + 8 * UNIT) - objective, 0.0) + 16 * UNIT * objective
-    order = gamma(min(count + len(w), BLOCK)) + 64 * UNIT  # other orders of summation
+    order = gamma(min(count + len(sizes), BLOCK)) + 64 * UNIT  # other orders of summation
     spread = max(found.spread, 0.0) + order * found.value if math.isfinite(found.spread) else math.inf
     rounding += order * objective
     if twice:

@@ -156,14 +156,14 @@ def dual_point(operator: Any, loss: Any, penalty: Penalty, point: Point, start: 
         theta, rad = balanced(theta, point.intercept)
         return Terms(theta, rad, c * slip, free)
     joined = free & (point.w != 0) if penalty.positive else free  # v <= 0 suffices for a positive coefficient at zero
-    product = operator.transposed(theta, np.array([np.zeros(len(c)), c * slip]))
+    product = operator.transposed(theta, (np.zeros(len(c)), c * slip))
     for _ in range(JOINS):
         terms = met(operator, loss, penalty, point, start, joined, product)
         if terms is None:
             break
         if not penalty.positive:
             return terms
-        v, radii = operator.transposed(terms.theta, np.array([terms.rad]))
+        v, radii = operator.transposed(terms.theta, (terms.rad,))
         more = free & ~joined & (v + radii[0] > 0)
         if not more.any():
             return terms
@@ -208,33 +208,32 @@ def met(
     Return None if the columns are too dependent or the point leaves its domain.
     """
     (g, slip, bends), c = start, point.c
-    theta = np.where(c > 0, -c * g, 0.0)
+    used, slip = c > 0, c * slip
+    theta = np.where(used, -c * g, 0.0)
     columns = ~penalty.excluded if columns is None else columns
-    which = np.flatnonzero(columns)
+    which = columns.nonzero()[0]
     if len(which) + point.intercept == 0:
         theta, rad = balanced(theta, False)
-        return Terms(theta, rad + 2 * UNIT * np.abs(theta), c * slip, columns)
+        return Terms(theta, rad + 2 * UNIT * np.abs(theta), slip, columns)
     if product is None:
-        product = operator.transposed(theta, np.array([np.zeros(len(c)), c * slip]))
+        product = operator.transposed(theta, (np.zeros(len(c)), slip))
     wanted = penalty.l2[which] * point.w[which]
     v, radii = product[0][which] - wanted, product[1][:, which]
     radii = radii + 2 * UNIT * (np.abs(v) + np.abs(wanted))
-    if point.intercept:
-        v, radii = np.append(v, sum(rows.side_sums(theta))), np.column_stack([radii, _sums(theta, c * slip)])
-    used = c > 0
-    for D in (c * bends, c * np.minimum(rows.room(loss, point.y, g), 1.0)):
+    if point.intercept:  # the sum of theta, its rounding, and a bound on the difference in another evaluation
+        up, down = rows.side_sums(theta)
+        rounding = 4 * UNIT * (up - down)
+        joined = np.empty((3, len(which) + 1))
+        joined[0, :-1], joined[1:, :-1] = v, radii
+        joined[:, -1] = up + down, rounding, rounding + upper_sum(slip)
+        v, radii = joined[0], joined[1:]
+    for by_bends in (True, False):
+        D = c * bends if by_bends else c * np.minimum(rows.room(loss, point.y, g), 1.0)
         frame = operator.frame(which, point.intercept, D)
         if frame is None:
             continue
-        theta_, rad, other = orthogonal(frame, theta, v, radii, c * slip)
-        at = np.divide(-theta_, c, out=np.zeros(len(c)), where=c > 0)
-        if np.all(rad[used] <= c[used] * rows.room(loss, point.y, at)[used]):
+        theta_, rad, other = orthogonal(frame, theta, v, radii, slip)
+        at = np.divide(-theta_, c, out=np.zeros(len(c)), where=used)
+        if (rad[used] <= c[used] * rows.room(loss, point.y, at)[used]).all():
             return Terms(theta_, rad + 2 * UNIT * np.abs(theta_), other, columns)
     return None
-
-
-def _sums(theta: np.ndarray, slip: np.ndarray) -> np.ndarray:
-    """Return the rounding of the sum of theta, and a bound on the difference in another evaluation."""
-    up, down = rows.side_sums(theta)
-    rounding = 4 * UNIT * (up - down)
-    return np.array([[rounding], [rounding + upper_sum(slip)]])

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.enclosure import UNIT, frobenius, gamma, row_lengths
 
 LARGEST = 5e7  # largest number of entries of the free columns as a dense matrix
 FEW = 2e7  # rows times squared columns up to which all rows are changed
@@ -40,7 +40,7 @@ class Frame(NamedTuple):
 
 def rows_to_move(D: np.ndarray, k: int) -> np.ndarray:
     """Return the rows that are changed for ``k`` columns: all, evenly spaced ones, or those of largest weight."""
-    rows = np.flatnonzero(D > 0)
+    rows = (D > 0).nonzero()[0]
     count = max(ROWS_PER_COLUMN * k, int(FEW / max(k * k, 1)) // 4)
     if len(rows) * k * k <= FEW or len(rows) <= 2 * count:
         return rows
@@ -57,22 +57,22 @@ def frame_of(F: np.ndarray, D: np.ndarray, rows: np.ndarray, roundings: int = 0)
     m, k = F.shape
     root = np.sqrt(D[rows])
     Z = root[:, None] * F
-    norms = np.linalg.norm(Z, axis=0)
+    norms = row_lengths(Z.T)
     if k > m or not (norms > 1e-140).all() or not math.isfinite(norms.sum()):
         return None
-    scale = 2.0 ** np.round(np.log2(norms))
+    scale = 2.0 ** np.rint(np.log2(norms))
     Z /= scale
-    # Any factor will do, because B is examined; SciPy's wrappers take longer for few columns.
-    R = np.asarray(np.linalg.qr(Z, mode="r"))
+    # Any factor will do, because B is examined; the wrappers of NumPy and SciPy take longer for few columns.
+    R = linalg.lapack.dgeqrf(Z, lwork=64 * k)[0][:k]
     if np.abs(R.diagonal()).min() < 64 * k * UNIT:
         return None
-    T = linalg.lapack.dtrtri(R)[0]
+    T = np.triu(linalg.lapack.dtrtri(R)[0])
     B = Z @ T
-    off = np.linalg.norm(np.abs(Z) @ np.abs(T), axis=1) * (gamma(k + 6 + roundings) * 1.01) + TINY
-    moved = float(np.linalg.norm(off)) * 1.01
-    M, size = B.T @ B, float(np.linalg.norm(B)) * 1.01
+    off = row_lengths(np.abs(Z) @ np.abs(T)) * (gamma(k + 6 + roundings) * 1.01) + TINY
+    moved = frobenius(off) * 1.01
+    M, size = B.T @ B, frobenius(B) * 1.01
     error = gamma(m + 2) * size**2 + 2 * size * moved + moved**2
-    apart = 1.01 * float(np.linalg.norm(M - np.eye(k))) + error
+    apart = 1.01 * frobenius(M - np.eye(k)) + error
     return Frame(rows, root, scale, T, B, off, M, error, 1.0 - apart) if apart < 0.5 else None
 
 
@@ -84,24 +84,25 @@ def orthogonal(frame: Frame, theta: Any, v: Any, radii: Any, slip: Any) -> tuple
     """
     rows, T, B, k = frame.rows, frame.T, frame.B, len(frame.T)
     t = T.T @ (v / frame.scale)
-    t_rad, t_slip = (np.abs(T).T @ ((rad + gamma(k + 4) * np.abs(v)) / frame.scale) * (1 + 1e-9) for rad in radii)
-    if np.count_nonzero(slip) == np.count_nonzero(slip[rows]):  # only these rows differ
-        share = slip[rows] / frame.root
-        direct = (np.abs(B).T @ share + float(np.sum(frame.off * share))) * 1.01 + 2 * t_rad
+    t_rad, t_slip = ((radii + gamma(k + 4) * np.abs(v)) / frame.scale) @ np.abs(T) * (1 + 1e-9)
+    moving = slip[rows]
+    if np.count_nonzero(slip) == np.count_nonzero(moving):  # only these rows differ
+        share = moving / frame.root
+        direct = (share @ np.abs(B) + float(frame.off @ share)) * 1.01 + 2 * t_rad
         t_slip = np.minimum(t_slip, direct)
     u = t
     for _ in range(STEPS):
         u = u + (t - frame.M @ u)
-    length = float(np.linalg.norm(u)) * 1.01
+    length = frobenius(u) * 1.01
     left = np.abs(t - frame.M @ u) + gamma(k + 4) * (np.abs(t) + np.abs(frame.M) @ np.abs(u)) + t_rad
-    left_norm = (float(np.linalg.norm(left)) + frame.error * length) * 1.01
-    norms = np.linalg.norm(B, axis=1) * 1.01
-    move = frame.root * (B @ u)
+    left_norm = (frobenius(left) + frame.error * length) * 1.01
+    norms = row_lengths(B) * 1.01
+    own, move, reach = theta[rows], frame.root * (B @ u), norms + frame.off
     out, rad, other = theta.copy(), np.zeros(len(theta)), slip.copy()
-    out[rows] = theta[rows] - move
-    apart = (norms + frame.off) * (left_norm / frame.least) + (frame.off + gamma(k + 4) * norms) * length
-    rad[rows] = (frame.root * apart + 2 * UNIT * (np.abs(theta[rows]) + np.abs(move))) * 1.01
-    other[rows] += frame.root * (norms + frame.off) * (float(np.linalg.norm(t_slip)) / frame.least * 1.01)
+    out[rows] = own - move
+    apart = reach * (left_norm / frame.least) + (frame.off + gamma(k + 4) * norms) * length
+    rad[rows] = (frame.root * apart + 2 * UNIT * (np.abs(own) + np.abs(move))) * 1.01
+    other[rows] = moving + frame.root * reach * (frobenius(t_slip) / frame.least * 1.01)
     return out, rad, other
 
 
@@ -123,13 +124,16 @@ def projected(F: np.ndarray, theta: np.ndarray, D: np.ndarray) -> np.ndarray:
 def frame_on_rows(operator: Any, which: np.ndarray, ones: bool, D: np.ndarray) -> Frame | None:
     """Return a frame of some columns of ``operator`` (and a constant one), on few rows if possible."""
     k = len(which) + ones
-    few = rows_to_move(D, k)
-    every = np.flatnonzero(D > 0)
+    every = (D > 0).nonzero()[0]
+    few = every if len(every) * k * k <= FEW else rows_to_move(D, k)
     for rows in (few, every) if len(few) < len(every) else (every,):
         if len(rows) * k > LARGEST or k > len(rows):
             continue
         F = operator.columns(which, rows)
-        found = frame_of(np.column_stack([F, np.ones(len(rows))]) if ones else F, D, rows, operator.roundings)
+        if ones:
+            F, columns = np.ones((len(rows), k)), F
+            F[:, :-1] = columns
+        found = frame_of(F, D, rows, operator.roundings)
         if found is not None:
             return found
     return None

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.threads import map_parts, tree_sum
 
 PART = 256  # number of terms that are summed before they are added to the total
 TILE = 16  # number of rows that are transposed together, so that sums of different rows run in parallel
 NARROW = 64  # number of columns up to which a tile fits in the cache
+LEAST = 1024  # number of rows per part that threads share
 
 
 @compiled
@@ -44,8 +46,11 @@ def dots(A: Any, t: Any) -> np.ndarray:
 
 
 def products(A: Any, t: Any) -> np.ndarray:
-    """Return ``A t`` and ``|A| |t|``."""
-    return _products_by_tiles(A, t, TILE) if A.shape[1] <= NARROW else dots(A, t)[:2]
+    """Return ``A t`` and ``|A| |t|``; threads share the rows of a narrow matrix."""
+    if A.shape[1] > NARROW:
+        return dots(A, t)[:2]
+    parts = map_parts(lambda start, stop: _products_by_tiles(A[start:stop], t, TILE), A.shape, LEAST)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 @compiled
@@ -69,9 +74,14 @@ def _products_by_tiles(A: Any, t: Any, height: Any) -> np.ndarray:
     return out
 
 
-@compiled
 def sums(A: Any, t: Any) -> Any:
-    """Return ``A' t``, ``|A|' |t|`` and the squared norms of the columns, summed by parts, of few columns two rows at a time."""
+    """Return ``A' t``, ``|A|' |t|`` and the squared norms of the columns; threads share the rows in fixed parts."""
+    return tree_sum(map_parts(lambda start, stop: _sums_by_parts(A[start:stop], t[start:stop]), A.shape, LEAST))
+
+
+@compiled
+def _sums_by_parts(A: Any, t: Any) -> Any:
+    # of few columns two rows at a time
     n, d = A.shape
     out, part = np.zeros((3, d)), np.empty((3, d))
     for start in range(0, n, PART):
@@ -131,15 +141,22 @@ def pair_sums(A: Any, t: Any, u: Any, out: Any) -> None:
         out[3, j] = max(out[3, j], top[j])
 
 
-@compiled
 def sparse_dots(values: Any, indices: Any, starts: Any, t: Any) -> np.ndarray:
-    """Return the result of :func:`dots` for sparse rows."""
+    """Return the result of :func:`dots` for sparse rows, which threads share."""
+    n = len(starts) - 1
+    shape = n, len(values) // max(n, 1)
+    parts = map_parts(lambda first, last: _sparse_dots(values, indices, starts[first : last + 1], t), shape, LEAST)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+
+@compiled
+def _sparse_dots(values: Any, indices: Any, starts: Any, t: Any) -> np.ndarray:
     n = len(starts) - 1
     out = np.zeros((3, n))
     for i in range(n):
         m, s, q = 0.0, 0.0, 0.0
-        for k in range(starts[i], starts[i + 1]):
-            p = values[k] * t[indices[k]]
+        for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):  # unsigned: no index is tested for its sign
+            p = values[k] * t[np.uint64(indices[k])]
             m, s, q = m + p, s + abs(p), q + values[k] * values[k]
         out[0, i], out[1, i], out[2, i] = m, s, q
     return out
@@ -150,8 +167,8 @@ def sparse_sums(values: Any, indices: Any, starts: Any, t: Any, width: Any) -> A
     """Return the result of :func:`sums` for sparse rows, without parts, and the numbers of stored entries."""
     out = np.zeros((width, 4))
     for i in range(len(starts) - 1):
-        for k in range(starts[i], starts[i + 1]):
-            j = indices[k]
+        for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            j = np.uint64(indices[k])
             p = values[k] * t[i]
             out[j, 0] += p
             out[j, 1] += abs(p)
@@ -166,8 +183,8 @@ def sparse_pair_sums(values: Any, indices: Any, starts: Any, t: Any, u: Any, wid
     out = np.zeros(4 * width)
     for i in range(len(starts) - 1):
         left, right = t[i], u[i]
-        for k in range(starts[i], starts[i + 1]):
-            j, x = np.uint64(indices[k]) * np.uint64(4), values[k]  # unsigned, so that no index is tested for its sign
+        for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            j, x = np.uint64(indices[k]) * np.uint64(4), values[k]
             out[j] += x * left
             out[j + np.uint64(1)] += x * right
             out[j + np.uint64(2)] += x * x

@@ -17,23 +17,24 @@ AGREE = 4e-3  # largest share of rounding in a bound by one pass; otherwise term
 
 def by_one_pass(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual) -> Gap | None:
     """Return the bound; None if no such proof applies or rounding matters."""
-    if squared.applies(operator, loss, penalty, point, dual):
-        found = _squared(operator, loss.h, penalty, point)
-    elif dual.own and penalty.radius is None and not penalty.free.any():
+    weights = squared.applies(operator, loss, penalty, point, dual)
+    if weights is not None:
+        found = _squared(operator, loss.h, penalty, point, weights)
+    elif dual.own and penalty.radius is None and not penalty.any_free:
         found = _smooth(operator, loss, penalty, point)
     else:
         return None
     return None if found is None or blurred(penalty, found) else found
 
 
-def _squared(operator: Any, h: float, penalty: Penalty, point: Point) -> Gap | None:
-    own = squared.residuals(operator, point)
+def _squared(operator: Any, h: float, penalty: Penalty, point: Point, weights: tuple[float, float]) -> Gap | None:
+    own = squared.residuals(operator, point, weights)
     if own is None:
         return None
     v, radii = squared.dual_products(own, h)
     shrink, none = shrinks(penalty, v, radii), np.zeros(len(v), dtype=bool)
     found = joined(penalty, point.w, none, shrink, v, radii, squared.row_sums(own, h, *shrink))
-    found = with_objective(penalty, point.w, len(point.y), squared.loss_sums(own, h), found)
+    found = with_objective(penalty.value(point.w), len(point.y), squared.loss_sums(own, h), found)
     return found._replace(norms=own.norms, squares=(own.plain, (own.norm + own.error) ** 2 * (1 + 4 * UNIT)))
 
 
@@ -46,7 +47,7 @@ def _smooth(operator: Any, loss: Any, penalty: Penalty, point: Point) -> Gap | N
     if sums is None:
         return None
     found = joined(penalty, point.w, np.zeros(len(point.w), dtype=bool), shrink, near.v, near.radii, sums)
-    found = with_objective(penalty, point.w, len(point.y), near.loss_sums(), found, smooth.proves(loss))
+    found = with_objective(penalty.value(point.w), len(point.y), near.loss_sums(), found, smooth.proves(loss))
     rounding = found.value - found.plain + 2.5 * (found.spread - MARGIN * found.value)
     beyond = (near.not_quadratic(shrink[0], sums[1]) + rounding) / AGREE  # the other proof may be sharper by this
     if not (beyond <= found.value < found.objective and near.objective_rounding() <= SAME * found.objective):

@@ -6,7 +6,7 @@ A kernel operator has ``times(beta)`` and ``diagonal()``; a matrix has ``times(w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ class _Framed:
         """Return nearly orthonormal combinations of some columns (and a constant one), with weighted rows."""
         kept = self._kept
         if kept is None or not (
-            np.array_equal(kept[0], which) and kept[1] == ones and np.array_equal(kept[2], weights)
+            kept[1] == ones and np.array_equal(kept[0], which) and np.array_equal(kept[2], weights)
         ):
             self._kept = which, ones, weights, frame_on_rows(self, which, ones, weights)
         assert self._kept is not None
@@ -62,8 +62,8 @@ class _Matrix(_Framed):
     def _product(self, w: np.ndarray) -> Enclosed:
         raise AttributeError("the matrix is dense or sparse")
 
-    def transposed(self, theta: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the product of the transposed matrix with ``theta``, for each row of ``radii`` of ``theta``.
+    def transposed(self, theta: np.ndarray, radii: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the product of the transposed matrix with ``theta``, for each of the given ``radii`` of ``theta``.
 
         The contribution of the radii is bounded by the Cauchy-Schwarz inequality, so one pass is enough.
         """
@@ -129,7 +129,9 @@ class Dense(_Matrix):
                 more = loops.sums(part, u[piece])
                 mid, size = mid + more[0], size + more[1]
         k = gamma(len(used) + 4 + self.piece_terms + self.roundings)
-        return Enclosed(mid, size * (k * (1 + 2 * k)) + len(used) * TINY)
+        size *= k * (1 + 2 * k)
+        size += len(used) * TINY
+        return Enclosed(mid, size)
 
     def _by_columns(self, theta: np.ndarray) -> np.ndarray:
         found = np.zeros((3, self.shape[1]))
@@ -176,9 +178,11 @@ class Dense(_Matrix):
 
     def columns(self, which: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return some columns as a dense matrix, on some rows."""
-        every = len(rows) == self.shape[0] and bool(np.all(rows == np.arange(len(rows))))
-        part = self.X if every else self.X[rows]
-        found = np.array(part[:, which], dtype=np.float64)
+        n, d = self.shape
+        part = self.X if len(rows) == n and (rows == np.arange(n)).all() else self.X[rows]
+        if len(which) < d or (which != np.arange(d)).any():
+            part = part[:, which]
+        found = np.array(part, dtype=np.float64, order="F")
         return found if self.shift is None else found - self.shift[which]
 
     def row_norms(self) -> np.ndarray:

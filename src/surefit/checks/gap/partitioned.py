@@ -121,9 +121,8 @@ def _bounded(
     plain, upper, other, loss, elsewhere = rows.map_reduce(row_sums, column, how, shrink, sliced=sliced).tolist()
     up = 1 + 2 * depth * UNIT
     found = joined(penalty, column.w, exact, shrink, v, radii, (plain, upper * up, other * up))
-    found = with_objective(
-        penalty, column.w, rows.shape[0], (loss * up, elsewhere * up), found, smooth.proves(column.loss)
-    )
+    sizes, sums = penalty.value(column.w), (loss * up, elsewhere * up)
+    found = with_objective(sizes, rows.shape[0], sums, found, smooth.proves(column.loss))
     return Proved(found._replace(met=bool(np.all((exact & penalty.free) | penalty.excluded))), how, shrink, norms)
 
 

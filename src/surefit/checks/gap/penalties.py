@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT
-from surefit.core.jit import compiled, quietly
+from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.gap import column_loops
+from surefit.core.jit import quietly
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,45 +37,55 @@ class Penalty:
         None  # of the constraint "value <= radius"; the penalty is then an indicator function
     )
 
-    @cached_property
+    @property
     def excluded(self) -> np.ndarray:
         """Columns whose coefficient must be zero."""
-        return np.isinf(self.l1)
+        return self._kinds[0]
 
-    @cached_property
-    def hard(self) -> np.ndarray:
-        """Columns without curvature, whose ``v_j`` is bounded."""
-        unlimited = (self.l2 == 0) & ~self.excluded
-        return unlimited if self.box is None else unlimited & np.isinf(self.box)
-
-    @cached_property
+    @property
     def free(self) -> np.ndarray:
         """Unpenalized columns; their coefficients may still have to be positive."""
-        return self.hard & (self.l1 == 0)
+        return self._kinds[1]
 
-    @cached_property
+    @property
     def limited(self) -> np.ndarray:
         """Columns whose ``v_j`` is at most ``l1`` in absolute value."""
-        return self.hard & (self.l1 > 0)
+        return self._terms.limited
 
-    @cached_property
+    @property
     def quadratic(self) -> bool:
         """Whether every column has a quadratic term and nothing else."""
-        return self.box is None and not self.positive and not self.l1.any() and bool((self.l2 > 0).all())
+        return self._terms.quadratic
+
+    @property
+    def any_free(self) -> bool:
+        """Whether some column is free."""
+        return self._kinds[3]
 
     @cached_property
-    def _terms(self) -> tuple[Any, ...]:
+    def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool, bool]:
+        return column_loops.kinds(self.l1, self.l2, self._box)
+
+    @cached_property
+    def _box(self) -> np.ndarray:
+        return np.full(len(self.l1), np.inf) if self.box is None else self.box
+
+    @cached_property
+    def _terms(self) -> column_loops.Terms:
         """The penalty in the form that compiled loops read."""
-        box = np.full(len(self.l1), np.inf) if self.box is None else self.box
-        return self.l1, self.l2, box, self.limited, self.box is not None, bool(self.positive), self.quadratic
+        boxed, positive = self.box is not None, bool(self.positive)
+        _, _, limited, _, simple = self._kinds
+        plain = simple and not boxed and not positive
+        return column_loops.Terms(self.l1, self.l2, self._box, limited, boxed, positive, plain)
 
     def _replace(self, **changes: Any) -> Penalty:
         return replace(self, **changes)
 
     def scaled(self, factor: float) -> Penalty:
         """Return the penalty times ``factor``, without the constraint."""
-        l1 = np.where(self.excluded, np.inf, np.where(self.excluded, 0.0, self.l1) * factor)
-        return self._replace(l1=l1, l2=self.l2 * factor, radius=None)
+        l1 = np.where(self.excluded, 0.0, self.l1) * factor
+        l1[self.excluded] = np.inf
+        return Penalty(l1, self.l2 * factor, self.positive, self.box)
 
     def boxed(self, box: np.ndarray) -> Penalty:
         """Return the penalty with a box on its free columns."""
@@ -82,27 +93,33 @@ class Penalty:
 
     def value(self, w: np.ndarray) -> np.ndarray:
         """Return the terms of the penalty; infinite if a constraint is violated."""
-        if self.quadratic:
-            return 0.5 * self.l2 * w * w
-        l1 = np.where(self.excluded, 0.0, self.l1)
-        terms = l1 * np.abs(w) + 0.5 * self.l2 * w * w
-        outside = (self.excluded & (w != 0)) | (self.positive & (w < 0))
-        if self.box is not None:
-            outside |= np.abs(w) > self.box
-        return np.where(outside, np.inf, terms)
+        with quietly(all="ignore"):
+            return column_loops.values(self._terms, w)
+
+    def shrinks(self, v: np.ndarray, radii: np.ndarray) -> tuple[float, float]:
+        """Return factors ``s <= 1`` for which ``s v`` is feasible if ``v`` is known up to ``radii[0]``, and in another evaluation."""
+        worst, other = column_loops.reaches(self._terms, v, radii)
+        return _shrink(worst), _shrink(other)
 
     def shrink(self, v: np.ndarray, rad: np.ndarray) -> float:
         """Return a factor ``s <= 1`` such that ``s v`` is feasible for every ``v`` in its interval."""
-        if not self.limited.any():
-            return 1.0
-        reach = ((np.maximum(v, 0.0) if self.positive else np.abs(v)) + rad)[self.limited]
-        worst = float((reach / self.l1[self.limited]).max())
-        return 1.0 if worst <= 1.0 else (1.0 - 8 * UNIT) / worst
+        return self.shrinks(v, np.array([rad, rad]))[0]
+
+    def sums(self, w: Any, exact: Any, shrinks: tuple[float, float], v: Any, radii: Any) -> tuple[Any, ...]:
+        """Return the sums of the terms at the scaled ``v``, except for ``exact`` columns, and bounds on ``v``.
+
+        The sums are those of the largest terms, of those of another evaluation, of the terms in plain floats, and of the
+        contributions of the rounding of ``v`` for a quadratic penalty.
+        """
+        with quietly(all="ignore"):
+            near, far, middle, blur, most, least = column_loops.term_sums(self._terms, exact, w, v, radii, *shrinks)
+        up = 1 + gamma(len(w)) + 2 * UNIT
+        return near * up, far * up, middle, blur, most, least
 
     def excess(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the Fenchel-Young terms in plain floats; infinite if ``v`` is infeasible."""
         with quietly(all="ignore"):
-            return _excesses(*self._terms, w, v)
+            return column_loops.excesses(self._terms, w, v)
 
     def upper(self, w: np.ndarray, v: np.ndarray, rad: np.ndarray) -> np.ndarray:
         """Return the largest terms for ``v`` within ``rad``, including the rounding of the evaluation.
@@ -110,7 +127,7 @@ class Penalty:
         The caller has proved that ``v`` is feasible (``shrink``), so bounded entries are clipped to their limits.
         """
         with quietly(all="ignore"):
-            return _uppers(*self._terms, w, v, rad)
+            return column_loops.uppers(self._terms, w, v, rad)
 
     def slack(self, w: np.ndarray) -> Fraction:
         """Return the radius minus the value at ``w``, exactly; excluded coefficients are ignored."""
@@ -138,68 +155,5 @@ def penalty_of(problem: dict[str, Any], n_features: int, factors: np.ndarray | N
     return Penalty(l1, finite * float(problem["l2"]), positive, None, radius)
 
 
-@compiled
-def _excess(l1: Any, l2: Any, box: Any, boxed: Any, positive: Any, w: Any, v: Any) -> Any:
-    """Return the term of one column, by cases and without cancellation; an infinite ``l1`` excludes the column."""
-    if l1 == np.inf:
-        return 0.0 if w == 0.0 else np.inf
-    size, sign = abs(w), -1.0 if w < 0.0 else 1.0
-    if w == 0.0 and not positive:
-        sign = np.sign(v)
-    along = sign * v - l1  # derivative toward the sign of w
-    other = -np.inf if positive else -sign * v - l1  # and toward the opposite sign
-    if not l2 > 0.0:
-        if v == 0.0:  # a column of zeros has an infinite box
-            return l1 * size
-        if size == 0.0 and along <= 0.0 and other <= 0.0:
-            return 0.0
-        return ((box - size) * along if along > 0.0 else -size * along) + (box * other if other > 0.0 else 0.0)
-    if along >= 0.0:
-        inner = min(along / l2, box) if boxed else along / l2
-        term = 0.5 * l2 * ((size - inner) * (size - inner))
-    else:
-        term = 0.5 * l2 * (size * size) - size * along
-    if boxed and along > l2 * box:  # the best coefficient is on the boundary of the box
-        term += (box - size) * (along - l2 * box)
-    if other > 0.0:
-        far = min(other / l2, box)
-        term += far * (other - 0.5 * l2 * far)
-    return term
-
-
-@compiled
-def _excesses(
-    l1: Any, l2: Any, box: Any, limited: Any, boxed: Any, positive: Any, quadratic: Any, w: Any, v: Any
-) -> Any:
-    out = np.empty(len(w))
-    for j in range(len(w)):
-        if quadratic:
-            apart = w[j] - v[j] / l2[j]
-            out[j] = 0.5 * l2[j] * (apart * apart)
-        else:
-            out[j] = _excess(l1[j], l2[j], box[j], boxed, positive, w[j], v[j])
-    return out
-
-
-@compiled
-def _uppers(
-    l1: Any, l2: Any, box: Any, limited: Any, boxed: Any, positive: Any, quadratic: Any, w: Any, v: Any, radii: Any
-) -> Any:
-    out, up = np.empty(len(w)), 1.0 + 32.0 * UNIT
-    for j in range(len(w)):
-        if quadratic:
-            rad = radii[j] + 4.0 * UNIT * (abs(v[j]) + l2[j] * abs(w[j]))
-            apart = abs(w[j] - v[j] / l2[j]) + rad / l2[j]
-            out[j] = 0.5 * l2[j] * (apart * apart) * up
-            continue
-        top = 0.0 if l1[j] == np.inf else l1[j]
-        rad = radii[j] + 4.0 * UNIT * (abs(v[j]) + top + l2[j] * abs(w[j]))
-        least, most = v[j] - rad, v[j] + rad
-        if limited[j]:
-            least, most = top if least > top else least, top if most > top else most
-            if not positive:
-                least, most = -top if least < -top else least, -top if most < -top else most
-        low = _excess(l1[j], l2[j], box[j], boxed, positive, w[j], least)
-        high = _excess(l1[j], l2[j], box[j], boxed, positive, w[j], most)
-        out[j] = (low if low > high or low != low else high) * up  # an undefined term stays undefined
-    return out
+def _shrink(worst: float) -> float:
+    return 1.0 if worst <= 1.0 else (1.0 - 8 * UNIT) / worst

@@ -19,7 +19,8 @@ from surefit.checks.gap.dual_points import Dual, Point
 from surefit.checks.gap.losses import strong_convexity
 from surefit.checks.gap.operators import TINY
 from surefit.checks.gap.penalties import Penalty
-from surefit.checks.gap.squared_loops import row_terms
+from surefit.checks.gap.squared_loops import column_bounds, row_terms, scaled_products, weight_range
+from surefit.core.jit import quietly
 
 UNEQUAL = 1e6  # ratio of weights beyond which rows are bounded one by one, because light rows vanish in the sums
 
@@ -39,48 +40,45 @@ class Residuals(NamedTuple):
     off: float  # relative rounding of the sums
 
 
-def applies(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual) -> bool:
-    """Return whether the squared loss of a dense matrix is to be proved at its residuals, with every column penalized."""
-    simple = dual.own and penalty.radius is None and point.offset is None and not penalty.free.any()
+def applies(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual) -> tuple[float, float] | None:
+    """Return the range of weights if the squared loss of a dense matrix is to be proved at its residuals, with every column penalized."""
+    simple = dual.own and penalty.radius is None and point.offset is None and not penalty.any_free
     if not simple or strong_convexity(loss) == 0.0 or not hasattr(operator, "squared_sums"):
-        return False
-    return bool(point.c.max(initial=0.0) <= UNEQUAL * point.c.min(where=point.c > 0, initial=math.inf))
+        return None
+    smallest, positive, largest = weight_range(point.c)
+    return (smallest, largest) if largest <= UNEQUAL * positive else None
 
 
-def residuals(operator: Any, point: Point) -> Residuals | None:
-    """Return the sums over all rows, or None if one overflows."""
-    w, y, c = point.w, point.y, point.c
-    largest = float(c.max(initial=0.0))
-    weighted = bool(largest != c.min(initial=largest))
-    columns, scalars, terms, row_count = operator.squared_sums(w, point.b, y, c, weighted)
+def residuals(operator: Any, point: Point, weights: tuple[float, float]) -> Residuals | None:
+    """Return the sums over all rows, whose weights have this range, or None if one overflows."""
+    w, (smallest, largest) = point.w, weights
+    weighted = smallest != largest
+    columns, scalars, terms, row_count = operator.squared_sums(w, point.b, point.y, point.c, weighted)
     if not weighted:
         columns, scalars = largest * columns, largest * scalars
     total, squares, sizes, targets, weight = scalars.tolist()
-    if not (np.isfinite(columns).all() and np.isfinite(scalars).all() and weight > 0.0):
+    if not (math.isfinite(total + squares + sizes + targets + weight) and weight > 0.0):
         return None
     k, m, (n, d) = gamma(terms + 4), gamma(row_count + 4), operator.shape
     lost = 4 * n * TINY * (1 + largest)  # by underflow, in each sum
-    norms = np.sqrt(columns[2] + lost) * (1 + k)
     norm, size, target, root = (math.sqrt(part + lost) * (1 + m) for part in (squares, sizes, targets, weight))
     row = gamma(row_terms(int(np.count_nonzero(w)), d) + operator.roundings + 4)
     scores = min(size + abs(point.b) * root, norm + target)  # their sum with b, and its difference from y, are rounded
     error = row * size + 2 * UNIT * (norm + scores) + (point.b_rad + d * TINY) * root
     mean = mean_rad = 0.0
-    v, size_v = columns[0], np.abs(columns[0])
-    v_rad = k * norms * norm
     if point.intercept:
         mean = total / weight
         mean_rad = (m * norm / root + 4 * m * abs(mean) + lost / weight) * (1 + 8 * m)
-        v, size_v = v - mean * columns[1], size_v + np.abs(mean * columns[1])
-        v_rad = v_rad + abs(mean) * k * norms * root + mean_rad * (np.abs(columns[1]) + k * norms * root)
-    v_rad = (v_rad + 4 * UNIT * size_v + lost * (1 + abs(mean))) * (1 + 8 * m)
+    with quietly(all="ignore"):
+        v, v_rad, norms, finite = column_bounds(columns, norm, root, mean, mean_rad, k, m, lost)
+    if not finite:
+        return None
     return Residuals(v, v_rad, norms, squares, norm, error * (1 + 8 * m), abs(mean), mean_rad, root, m)
 
 
 def dual_products(found: Residuals, h: float) -> tuple[np.ndarray, np.ndarray]:
     """Return ``v`` at the dual point, its rounding, and a bound on the rounding of two evaluations, which differ in all residuals."""
-    other = (1.5 * found.v_rad + 2 * found.error * found.norms) * (1 + 8 * found.off)
-    return -h * found.v, h * np.array([found.v_rad, other])
+    return scaled_products(found.v, found.v_rad, found.norms, found.error, found.off, h)
 
 
 def row_sums(found: Residuals, h: float, shrink: float, other: float) -> tuple[float, float, float]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.checks.enclosure import UNIT
 from surefit.core.jit import compiled
 
 PART = 256  # number of rows that are summed before they are added to the total
@@ -84,6 +85,50 @@ def squares_about(y: Any, c: Any, offset: Any) -> tuple[Any, Any, Any]:
             t0, t1, t2 = t0 + c[i] * r, t1 + c[i] * (r * r), t2 + c[i]
         total, squares, weight = total + t0, squares + t1, weight + t2
     return total, squares, weight
+
+
+@compiled
+def weight_range(c: Any) -> tuple[Any, Any, Any]:
+    """Return the smallest weight, the smallest positive one (infinite without any), and the largest one."""
+    smallest, positive, largest = np.inf, np.inf, 0.0
+    for weight in c:
+        smallest, largest = min(smallest, weight), max(largest, weight)
+        if weight > 0.0:
+            positive = min(positive, weight)
+    return smallest, positive, largest
+
+
+@compiled
+def column_bounds(
+    columns: Any, norm: Any, root: Any, mean: Any, mean_rad: Any, k: Any, m: Any, lost: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Return the products of the columns with the residuals minus ``mean``, their rounding, the norms, and whether all are finite.
+
+    ``norm`` and ``root`` are the norms of the residuals and of the constant 1; ``k``, ``m`` and ``lost`` are the relative
+    rounding errors of sums over columns and rows, and the loss by underflow.
+    """
+    d, finite = columns.shape[1], True
+    v, v_rad, norms = np.empty(d), np.empty(d), np.empty(d)
+    for j in range(d):
+        product, total, square = columns[0, j], columns[1, j], columns[2, j]
+        finite = finite and np.isfinite(product) and np.isfinite(total) and np.isfinite(square)
+        norms[j] = np.sqrt(square + lost) * (1.0 + k)
+        moved = mean * total
+        v[j] = product - moved
+        rad = k * norms[j] * norm + abs(mean) * k * norms[j] * root + mean_rad * (abs(total) + k * norms[j] * root)
+        v_rad[j] = (rad + 4.0 * UNIT * (abs(product) + abs(moved)) + lost * (1.0 + abs(mean))) * (1.0 + 8.0 * m)
+    return v, v_rad, norms, finite
+
+
+@compiled
+def scaled_products(v: Any, v_rad: Any, norms: Any, error: Any, off: Any, h: Any) -> tuple[Any, Any]:
+    """Return ``-h v``, and its rounding in this evaluation and in any other one."""
+    radii, out = np.empty((2, len(v))), np.empty(len(v))
+    for j in range(len(v)):
+        out[j] = -h * v[j]
+        radii[0, j] = h * v_rad[j]
+        radii[1, j] = h * ((1.5 * v_rad[j] + 2.0 * error * norms[j]) * (1.0 + 8.0 * off))
+    return out, radii
 
 
 @compiled

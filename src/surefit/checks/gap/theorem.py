@@ -21,7 +21,7 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT, Enclosed, gamma, upper_sum
 from surefit.checks.gap import rows, smooth
-from surefit.checks.gap.assembly import Gap, blurred, joined, shrinks, with_objective
+from surefit.checks.gap.assembly import NOTHING, Gap, blurred, joined, shrinks, with_objective
 from surefit.checks.gap.dual_points import Dual, Free, Point, Terms, dual_point, kernel_dual_point, met, slopes_at
 from surefit.checks.gap.one_pass import by_one_pass
 from surefit.checks.gap.penalties import Penalty
@@ -45,11 +45,10 @@ def prove(
     if penalty.radius is not None and dual.multiplier == 0.0:  # without the constraint the minimum is not larger
         _require_radius(penalty, point.w)
         penalty = penalty.scaled(0.0)
-    start = slopes_at(loss, point, dual, z)
-    terms = dual_point(operator, loss, penalty, point, start)
+    terms = dual_point(operator, loss, penalty, point, slopes_at(loss, point, dual, z))
     found = _bounded(operator, loss, penalty, point, dual, z, terms)
     if penalty.radius is None and blurred(penalty, found):  # satisfy the optimality conditions of all columns exactly
-        closer = met(operator, loss, penalty, point, start)
+        closer = met(operator, loss, penalty, point, slopes_at(loss, point, dual, z))  # rare: not stored until then
         other = found if closer is None else _bounded(operator, loss, penalty, point, dual, z, closer)
         found = min(found, other, key=lambda gap: gap.value + 2.5 * gap.spread)
     return found
@@ -72,7 +71,7 @@ def _bounded(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dua
         v, radii = np.zeros(len(point.w)), np.zeros((2, len(point.w)))
     else:  # with a box, every evaluation removes the projection on the columns
         slip = np.zeros(len(point.y)) if terms.boxed else terms.slip
-        v, radii = operator.transposed(terms.theta, np.array([terms.rad, terms.rad + slip]))
+        v, radii = operator.transposed(terms.theta, (terms.rad, terms.rad + slip))
         if terms.exact.any():
             v, radii = np.where(terms.exact, 0.0, v), np.where(terms.exact, 0.0, radii)
     box = math.inf
@@ -93,12 +92,12 @@ def _box(operator: Any, point: Point, z: Enclosed) -> np.ndarray:
 
 
 def _assembled(loss: Any, penalty: Penalty, point: Point, z: Enclosed, terms: Terms, v: Any, radii: Any) -> Gap:
-    y, c = point.y, point.c
     shrink = shrinks(penalty, v, radii)
-    g, g_rad, slip = row_duals(terms, c, shrink)
-    sums = rows.row_sums(loss, y, c, z.mid, z.rad, g, g_rad, 2 * z.rad, slip)
+    g, g_rad, slip = row_duals(terms, point.c, shrink)
+    sums = rows.row_sums(loss, point.y, point.c, z.mid, z.rad, g, g_rad, 2 * z.rad, slip)
+    del slip  # one vector less while the objective is computed
     found = joined(penalty, point.w, terms.exact, shrink, v, radii, sums)
-    return _trivial(loss, penalty, point, z, found._replace(dual=g, dual_rad=g_rad, z=z))
+    return _trivial(loss, penalty.value(point.w), point, z, found._replace(dual=g, dual_rad=g_rad, z=z))
 
 
 def row_duals(terms: Terms, c: np.ndarray, shrink: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -106,9 +105,9 @@ def row_duals(terms: Terms, c: np.ndarray, shrink: tuple[float, float]) -> tuple
     return rows.scaled_shares(terms.theta, terms.rad, terms.slip, c, *shrink)
 
 
-def _trivial(loss: Any, penalty: Penalty, point: Point, z: Enclosed, found: Gap) -> Gap:
+def _trivial(loss: Any, sizes: np.ndarray, point: Point, z: Enclosed, found: Gap) -> Gap:
     sums = rows.loss_sums(loss, point.y, point.c, z.mid, z.rad, 2 * z.rad)
-    return with_objective(penalty, point.w, len(point.y), sums, found, smooth.proves(loss))
+    return with_objective(sizes, len(point.y), sums, found, smooth.proves(loss))
 
 
 def _constrained(
@@ -126,7 +125,7 @@ def _constrained(
     found = found._replace(
         value=(found.value + cost) * (1 + 4 * UNIT), spread=found.spread + 8 * UNIT * cost, plain=found.plain + cost
     )
-    return _trivial(loss, penalty.scaled(0.0), point, z, found)
+    return _trivial(loss, penalty.scaled(0.0).value(point.w), point, z, found)
 
 
 def _require_radius(penalty: Penalty, w: np.ndarray) -> float:
@@ -178,12 +177,6 @@ def prove_kernel(
     # the RKHS norm of the function itself, for the objective
     square = float(beta @ product.mid)
     high = max(square, 0.0) + upper_sum(np.abs(beta) * (product.rad + gamma(len(beta) + 2) * np.abs(product.mid)))
-    penalty = Penalty(np.zeros(1), np.array([strength]))
-    inner = point._replace(w=np.array([math.sqrt(high) * (1 + 4 * UNIT)]))
-    return _trivial(
-        loss,
-        penalty,
-        inner,
-        z,
-        Gap(value, widest - min(total, value), total, math.inf, 0.0, g, g_rad, np.zeros(0), np.zeros(0), z),
-    )
+    size = math.sqrt(high) * (1 + 4 * UNIT)
+    found = Gap(value, widest - min(total, value), total, math.inf, 0.0, g, g_rad, NOTHING.mid, NOTHING.rad, z)
+    return _trivial(loss, np.array([0.5 * strength * size * size]), point, z, found)

@@ -15,7 +15,7 @@ from surefit.checks.gap.rows import slopes
 from surefit.checks.judge import Proof, claim, shared
 from surefit.checks.kernels.machines import NEAR, ROUNDED, WITHIN, Scored, on_rows
 from surefit.checks.kernels.model import class_codes, require_no_intercept, require_rows, spread_out
-from surefit.checks.kernels.operator import Gram, norm_square
+from surefit.checks.kernels.operator import Gram, kernel_on, norm_square
 from surefit.checks.kernels.softmax import divergence, indicators, log_probabilities, simplex_moves, with_column_sums
 from surefit.checks.kernels.values import about_kernel, assumptions_of
 from surefit.core.certificate import Certificate
@@ -36,7 +36,8 @@ def gap(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         total, objective = total.plus(own), objective.plus(P)
     rounding = tol * (objective.spread + 4 * UNIT * objective.value)
     note = f"P - min P <= {total.value:.3g} by a dual point."
-    return about_kernel(certificate, total, note, limit=tol * objective.value, limit_spread=rounding)
+    kernel = kernel_on(certificate, data)
+    return about_kernel(certificate, total, note, kernel, limit=tol * objective.value, limit_spread=rounding)
 
 
 @bound("kernel_logistic.distance", theory="kernel-logistic-gap", says=NEAR)
@@ -45,7 +46,7 @@ def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that each function is within ``value`` of the optimal one in the RKHS norm, by strong convexity."""
     widest = max((own for own, _ in examine(certificate, data)), key=lambda g: g.value + 2 * g.spread)
     away = widest.over(0.5).root() if math.isfinite(widest.value) else widest
-    return about_kernel(certificate, away, "from the gap and strong convexity.")
+    return about_kernel(certificate, away, "from the gap and strong convexity.", kernel_on(certificate, data))
 
 
 @shared

@@ -23,12 +23,13 @@ from surefit.checks.eigen import weights_of
 from surefit.checks.enclosure import UNIT, Bound, Enclosed, upper_sum
 from surefit.checks.judge import Proof, claim, shared
 from surefit.checks.kernels.machines import NEAR, VIOLATED, WITHIN
-from surefit.checks.kernels.model import require_rows, spread_out
+from surefit.checks.kernels.model import require_rows
 from surefit.checks.kernels.null_space import free_coefficients, free_part, free_values, repairs
 from surefit.checks.kernels.operator import Gram, kernel_on, norm_square
 from surefit.checks.kernels.values import about_kernel, assumptions_of, require_definite
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.errors import CertificateError
 from surefit.core.sample import Data
 
 GOAL = 1e-10  # expected gap, relative to the squares of the targets
@@ -62,7 +63,8 @@ def stationarity(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 def _gap(certificate: Certificate, data: Data) -> Proof:
     found, Y = examine(certificate, data).gap, np.reshape(data.target, (len(data.target), -1))
     goal = GOAL if min(certificate.problem["alphas"]) > 0 else HALF_THE_DIGITS
-    limit = goal * math.fsum((weights_of(data)[:, None] * Y**2).ravel())
+    squares = Y**2 if data.weights is None else data.weights[:, None] * Y**2
+    limit = goal * math.fsum(squares.ravel().tolist())
     note = f"P - min P <= {found.value:.3g} by the dual coefficients."
     return about_kernel(
         certificate, found, note, kernel_on(certificate, data), limit=limit, limit_spread=8 * UNIT * limit
@@ -81,7 +83,9 @@ def distance(certificate: Certificate, claim: Claim, data: Data) -> Proof:
 def norm(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     """Check that the norm of the functions is at most ``value``, and at most the radius if there is one."""
     found, radius = examine(certificate, data).norm, certificate.problem.get("radius")
-    return about_kernel(certificate, found, "norm of the functions recomputed.", limit=radius)
+    return about_kernel(
+        certificate, found, "norm of the functions recomputed.", kernel_on(certificate, data), limit=radius
+    )
 
 
 @shared
@@ -89,8 +93,11 @@ def examine(certificate: Certificate, data: Data) -> Found:
     """Bound P - min P; the targets share the kernel values."""
     gram, all_weights = Gram.of(certificate, data), weights_of(data)
     require_rows(certificate, data, "X_fit_")
-    rows, n = np.flatnonzero(all_weights > 0), gram.n
-    C = spread_out(np.reshape(certificate.model["dual_coef_"], (n, -1)).T, np.arange(n), n).T
+    n = gram.n
+    rows: Any = slice(None) if data.weights is None else np.flatnonzero(all_weights > 0)
+    C = np.asarray(certificate.model["dual_coef_"], dtype=np.float64).reshape(n, -1)
+    if not np.isfinite(C).all():
+        raise CertificateError("dual_coef_ must be finite.")
     s, Y = all_weights[rows], np.reshape(data.target, (n, -1))[rows]
     alphas, radius = np.array(certificate.problem["alphas"]), certificate.problem.get("radius")
     scores = gram.times(C)
@@ -105,11 +112,12 @@ def examine(certificate: Certificate, data: Data) -> Found:
     v = s[:, None] * residual if plain else alphas * C[rows]
     t = repairs(T, s, v)
     norm = norm_square(squares)
-    if t is None or np.any(C[all_weights == 0.0] != 0.0) or (not plain and np.any(alphas <= 0)):
+    if t is None or (C != 0.0)[all_weights == 0.0].any() or (not plain and (alphas <= 0).any()):
         nothing = Bound(math.inf, 0.0)
         return Found(nothing, nothing, norm.root())
-    off = residual - v / s[:, None] + t.mid
-    off_rad = rad + t.rad + 8 * UNIT * (np.abs(v) / s[:, None] + np.abs(t.mid))
+    share, move = v / s[:, None], np.abs(t.mid)
+    off = residual - share + t.mid
+    off_rad = rad + t.rad + 8 * UNIT * (np.abs(share) + move)
     gaps = _squares(off, off_rad, s)
     if plain:
         return Found(
@@ -119,7 +127,7 @@ def examine(certificate: Certificate, data: Data) -> Found:
     for k, alpha in enumerate(alphas.tolist()):
         drifts = [
             upper_sum(s * part * lengths) ** 2 / alpha * (1 + 16 * UNIT)
-            for part in (np.abs(t.mid[:, k]) + t.rad[:, k], np.abs(t.mid[:, k]))
+            for part in (move[:, k] + t.rad[:, k], move[:, k])
         ]
         gaps[k] = gaps[k].plus(Bound(drifts[0], drifts[0] - drifts[1] + 16 * UNIT * drifts[0]))
     total, apart = _sum(gaps), _sum([own.over(alpha) for own, alpha in zip(gaps, alphas.tolist(), strict=True)])
@@ -135,8 +143,9 @@ def _squares(off: np.ndarray, rad: np.ndarray, s: np.ndarray) -> list[Bound]:
     """Bound the weighted sum of squares for each target."""
     bounds = []
     for k in range(off.shape[1]):
-        value = upper_sum(s * (np.abs(off[:, k]) + rad[:, k]) ** 2) * (1 + 8 * UNIT)
-        low = math.fsum(s * np.maximum(np.abs(off[:, k]) - rad[:, k], 0.0) ** 2)
+        size, own = np.abs(off[:, k]), rad[:, k]
+        value = upper_sum(s * (size + own) ** 2) * (1 + 8 * UNIT)
+        low = math.fsum((s * np.maximum(size - own, 0.0) ** 2).tolist())
         bounds.append(Bound(value, value - low))
     return bounds
 
@@ -149,7 +158,7 @@ def _slack(squares: Enclosed, radius: float, alpha: float) -> Bound:
 
 
 def _inactive(
-    gram: Gram, rows: np.ndarray, dual: tuple[Any, ...], t: Enclosed, f: Enclosed, gaps: list[Any], radius: float
+    gram: Gram, rows: Any, dual: tuple[Any, ...], t: Enclosed, f: Enclosed, gaps: list[Any], radius: float
 ) -> Bound:
     """Bound the gap by the residuals, made orthogonal to the free functions, as dual vector, or by the objective."""
     v, off_rad, s = dual

@@ -41,7 +41,8 @@ def budget(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     numbers = {"slack": AtMost(total + error, error), "budget": B}
     rounding = certificate.problem["tol"] * (found.objective_spread + 2 * C * error) + 8 * UNIT * limit
     note = f"slacks add up to {total:.6g}, the budget is {B:.6g}."
-    return about_kernel(certificate, value, note, numbers=numbers, limit=limit, limit_spread=rounding)
+    kernel = kernel_on(certificate, data)
+    return about_kernel(certificate, value, note, kernel, numbers=numbers, limit=limit, limit_spread=rounding)
 
 
 @claim(
@@ -89,7 +90,8 @@ def compression(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     }
     note = f"at most {support} rows can be support vectors of the exact optimum."
     spread = (worst - value) / BOTH_ROUNDINGS + SHARP * value if worst < 1 else 0.0
-    return about_kernel(certificate, Bound(value if worst < 1 else 1.0, spread), note, numbers=numbers)
+    bound = Bound(value if worst < 1 else 1.0, spread)
+    return about_kernel(certificate, bound, note, kernel_on(certificate, data), numbers=numbers)
 
 
 def possible_support(certificate: Certificate, data: Data, times: int = 0) -> int:

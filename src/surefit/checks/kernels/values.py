@@ -19,9 +19,9 @@ from surefit.checks import balls
 from surefit.checks.balls import TINY, ball
 from surefit.checks.enclosure import UNIT, Bound, Enclosed, gamma
 from surefit.checks.judge import Proof
-from surefit.core import encoding
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
+from surefit.core.encoding import same
 from surefit.core.errors import CertificateError, InvalidParameter
 from surefit.kernels.base import Kernel
 from surefit.kernels.vectors import dense, products, square_norms
@@ -184,7 +184,7 @@ def kernel_of(certificate: Certificate) -> Kernel:
     """
     record = certificate.problem["kernel"]
     own = getattr(certificate.subject, "kernel_", None)
-    if isinstance(own, Kernel) and encoding.canonical(own.to_record()) != encoding.canonical(record):
+    if isinstance(own, Kernel) and not same(own.to_record(), record):
         raise CertificateError("The model's kernel_ is not the kernel that its parameters define.")
     try:
         return Kernel.from_record(record)

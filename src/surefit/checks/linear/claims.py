@@ -16,6 +16,7 @@ from surefit.checks.gap import (
     score_distance,
     zero_in_every_solution,
 )
+from surefit.checks.gap.squared_loops import weight_range
 from surefit.checks.judge import AtLeast, AtMost, Proof, claim
 from surefit.checks.linear import partitioned, softmax_partitioned
 from surefit.checks.linear.columns import columns_of, gaps, null_of, penalties_of
@@ -179,7 +180,7 @@ def _least_weight(certificate: Certificate, data: Data) -> np.ndarray:
     if isinstance(data.X, PartitionedRows):
         return np.full(2, partitioned.smallest_weight(certificate, data))
     c = columns_of(certificate, data).points[0].c
-    return np.full(2, c.min(where=c > 0, initial=np.inf))
+    return np.full(2, weight_range(c)[1])
 
 
 def _coefficients(certificate: Certificate, data: Data) -> list[np.ndarray]:

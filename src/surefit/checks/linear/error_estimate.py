@@ -31,22 +31,19 @@ def gcv(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     n, d = data.X.shape
     if data.weights is not None:
         return refused("rows with weights do not count equally")
-    W = np.asarray(certificate.model["coef_"], dtype=np.float64).reshape(-1, d)
-    b = np.broadcast_to(np.asarray(certificate.model["intercept_"], dtype=np.float64), (len(W),))
-    targets = np.asarray(data.target, dtype=np.float64).reshape(n, -1).T
-    if len(W) != len(targets):
-        return refused(f"{len(targets)} targets need {len(targets)} rows of coefficients; there are {len(W)}")
-    known = _squares_of_gaps(data)
-    if known and len(known) != len(W):
+    count, targets = np.size(certificate.model["coef_"]) // d, np.size(data.target) // n
+    if count != targets:
+        return refused(f"{targets} targets need {targets} rows of coefficients; there are {count}")
+    squares = _squares_of_gaps(data) or _squares(certificate, data)
+    if len(squares) != count:
         return refused("the scores are not one column per target")
     mid = most = degrees_of_freedom = off = 0.0
-    for t, (w, y) in enumerate(zip(W, targets, strict=True)):
-        square, square_off = known[t] if known else _mean_square(times(data.X, w), y, float(b[t]))
+    for t, (square, square_off) in enumerate(squares):
         df, df_off = _freedom(certificate, data, t)
         if not df + df_off < n:
             return refused(f"{df:.4g} degrees of freedom are too many for {n} rows")
-        mid += square / (1 - df / n) ** 2 / len(W)
-        most += (square + square_off) / (1 - (df + df_off) / n) ** 2 / len(W)
+        mid += square / (1 - df / n) ** 2 / count
+        most += (square + square_off) / (1 - (df + df_off) / n) ** 2 / count
         degrees_of_freedom, off = max(degrees_of_freedom, df), max(off, df_off)
     numbers = {"degrees_of_freedom": AtMost(degrees_of_freedom + off, off), "rows": n}
     most *= 1 + gamma(16)
@@ -61,6 +58,15 @@ def _squares_of_gaps(data: Data) -> list[tuple[float, float]]:
     if found is None or columns is None:
         return []
     return [_of_gap(gap, point) for gap, point in zip(found, columns.points, strict=True)]
+
+
+def _squares(certificate: Certificate, data: Data) -> list[tuple[float, float]]:
+    """Return the mean squared residuals and their rounding from the coefficients."""
+    n, d = data.X.shape
+    W, b = (np.asarray(certificate.model[name], dtype=np.float64) for name in ("coef_", "intercept_"))
+    W, Y = W.reshape(-1, d), np.asarray(data.target, dtype=np.float64).reshape(n, -1).T
+    b = np.broadcast_to(b, (len(W),))
+    return [_mean_square(times(data.X, w), y, float(own)) for w, y, own in zip(W, Y, b, strict=True)]
 
 
 def _of_gap(gap: Any, point: Any) -> tuple[float, float]:
@@ -119,9 +125,9 @@ def _squared_singular_values(data: Data, factors: Any, constant: bool, centered:
     if key not in data.memo:
         X = data.X
         n, d = X.shape
-        mean = weighted_mean(X, np.ones(n)) if centered else np.zeros(d)
+        mean = weighted_mean(X) if centered else np.zeros(d)
         if factors is None and not constant:
-            M, off = centered_product(X, np.ones(n), mean, by_rows=n < d)
+            M, off = centered_product(X, None, mean, by_rows=n < d)
             if centered and n < d:  # does not depend on the rounding of the mean
                 M = M - M.mean(axis=0) - M.mean(axis=1)[:, None] + M.mean()
             whole = spectrum(M, off)

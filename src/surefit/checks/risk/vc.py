@@ -54,8 +54,11 @@ def vc(certificate: Certificate, stated: Claim, data: Data) -> Proof:
         return refused("the model does not choose among half-spaces")
     rows = data.X if isinstance(data.X, PartitionedRows) else None
     weights = None if rows is not None else data.weights
-    used = np.ones(data.X.shape[0], dtype=bool) if weights is None or certified else weights > 0
-    n = int(np.sum(used)) if rows is None else int(rows.map_reduce(_used))
+    used = None if weights is None or certified else weights > 0
+    if rows is None:
+        n = data.X.shape[0] if used is None else int(np.count_nonzero(used))
+    else:
+        n = int(rows.map_reduce(_used))
     delta = 1.0 - certificate.params["confidence"] if certified else DELTA
     if certified:
         errors = most = int(row_losses(model, data.given, data.target, {"loss": "zero_one"}).sum())
@@ -88,14 +91,15 @@ def _side(certificate: Certificate, d: int) -> tuple[np.ndarray, float, list[Any
 def _errors(operator: Any, y: np.ndarray, used: Any, side: tuple[np.ndarray, float, list[Any]]) -> tuple[int, int]:
     """Count the used rows that are not provably on their side, for one and for four times the rounding error."""
     w, level, classes = side
-    z, counts = operator.times(w), np.zeros(2, dtype=np.int64)
+    z, errors, most = operator.times(w), 0, 0
     for start, stop in blocks(len(y), ROWS):
-        part = slice(start, stop)
-        mid, rad, own = (values[part][used[part]] for values in (z.mid, z.rad, y))  # other rows may have other labels
+        mid, rad, own = (values[start:stop] for values in (z.mid, z.rad, y))
+        if used is not None:  # other rows may have other labels
+            mid, rad, own = (values[used[start:stop]] for values in (mid, rad, own))
         radius = rad + 4 * UNIT * (np.abs(mid) + abs(level))
-        margin = np.where(class_codes(own, classes) == 1, 1.0, -1.0) * (mid + level)
-        counts += [int(np.sum(~(margin > times * radius))) for times in (1, 4)]
-    errors, most = counts.tolist()
+        margin = (2.0 * class_codes(own, classes) - 1.0) * (mid + level)
+        errors += len(own) - int(np.count_nonzero(margin > radius))
+        most += len(own) - int(np.count_nonzero(margin > 4 * radius))
     return errors, most
 
 
@@ -105,5 +109,5 @@ def _used(part: Part) -> int:
 
 def _part_errors(part: Part, side: tuple[np.ndarray, float, list[Any]]) -> np.ndarray:
     assert part.y is not None
-    used = np.ones(len(part.X), dtype=bool) if part.weights is None else part.weights > 0
+    used = None if part.weights is None else part.weights > 0
     return np.array(_errors(operator_of(part.X), read_target(part.y), used, side))

@@ -18,6 +18,7 @@ import numpy as np
 from surefit.core.jit import compiled
 
 TIE = 1e-60  # points closer than this share of the range are merged
+BLOCK = 4096  # knots whose triangular rows are stored together
 FLOOR = 1e-24  # squares below this share of those of the targets count as rounding
 
 
@@ -33,23 +34,25 @@ class Line(NamedTuple):
     within: float
     rows: np.ndarray  # knot of each row, -1 at the origin
     row_weights: np.ndarray
-    row_targets: np.ndarray  # minus ``offset``
+    row_targets: np.ndarray
 
 
 def line(x: Any, y: Any, weights: Any, origin: float | None) -> Line:
     """Return the data with ties merged and without rows of zero weight."""
-    s = np.ones(len(x)) if weights is None else weights
-    x, y, s = x[s > 0], y[s > 0], s[s > 0]
+    s = np.broadcast_to(1.0, len(x)) if weights is None else weights
+    if not s.all():
+        x, y, s = x[s > 0], y[s > 0], s[s > 0]
     total = math.fsum(s)
     offset = math.fsum(s * y) / total if origin is None else 0.0
-    y = y - offset
     knots, rows = np.unique(x, return_inverse=True)
+    rows = rows.astype(np.int32 if len(x) < 2**31 else np.int64)
     tie = TIE * (knots[-1] - (knots[0] if origin is None else origin))
     first = np.concatenate([[True], np.diff(knots) > tie])
-    knots, rows = knots[first], (np.cumsum(first) - 1)[rows]
+    if not first.all():
+        knots, rows = knots[first], (np.cumsum(first, dtype=rows.dtype) - 1)[rows]
     mass = np.bincount(rows, s)
-    means = np.bincount(rows, s * y) / mass
-    within, lead = math.fsum(s * (y - means[rows]) ** 2), -1.0
+    means = np.bincount(rows, s * (y - offset)) / mass
+    within, lead = math.fsum(s * (y - offset - means[rows]) ** 2), -1.0
     if origin is not None:
         if knots[0] - origin <= tie:
             within += float(mass[0] * means[0] ** 2)
@@ -97,11 +100,11 @@ def criterion(problem: Line, degree: int, lam: float, name: str) -> float:
         squares = max(problem.within + float((problem.weights * r) @ r), rounding)
         return problem.total * squares / left**2 if left > 0 else math.inf
     inside = problem.rows >= 0
-    errors = problem.row_targets.copy()
+    errors = problem.row_targets - problem.offset
     knot = problem.rows[inside]
     left = 1 - np.minimum(problem.row_weights[inside], 1.0) * found.variances[knot]
     with np.errstate(divide="ignore", invalid="ignore"):
-        errors[inside] = (problem.row_targets[inside] - found.values[knot]) / left
+        errors[inside] = (errors[inside] - found.values[knot]) / left
     return max(float(problem.row_weights @ errors**2), rounding) / problem.total
 
 
@@ -119,17 +122,12 @@ def _rotate(rows: Any, i: Any, k: Any, column: Any) -> None:
 
 
 @compiled
-def _cubic(gaps: Any, weights: Any, targets: Any, strength: Any, lead: Any, values: Any, variances: Any) -> Any:
+def _reduce(gaps: Any, weights: Any, targets: Any, strength: Any, begin: Any, end: Any, carried: Any, kept: Any) -> Any:
+    """Reduce the rows of some knots to triangular form, given those that the knots before leave; return the log-determinant."""
     n = len(targets)
-    kept = np.zeros((n, 2, 5))  # triangular rows: two own columns, two of the next knot, right-hand side
     rows = np.zeros((5, 5))
-    carried = np.zeros((2, 3))
     log_det = 0.0
-    if lead >= 0.0:
-        stiff = math.sqrt(12.0 * strength / lead**3)
-        carried[0, 0], carried[0, 1] = stiff, -0.5 * lead * stiff
-        carried[1, 1] = math.sqrt(strength / lead)
-    for i in range(n):
+    for i in range(begin, end):
         rows[:] = 0.0
         for k in range(2):
             rows[k, 0], rows[k, 1], rows[k, 4] = carried[k, 0], carried[k, 1], carried[k, 2]
@@ -145,24 +143,46 @@ def _cubic(gaps: Any, weights: Any, targets: Any, strength: Any, lead: Any, valu
         for column in range(4):
             for k in range(column + 1, 5):
                 _rotate(rows, column, k, column)
-        kept[i] = rows[:2]
+        kept[i - begin] = rows[:2]
         log_det += 2.0 * math.log(abs(rows[0, 0] * rows[1, 1]))
         for k in range(2):
             carried[k, 0], carried[k, 1], carried[k, 2] = rows[2 + k, 2], rows[2 + k, 3], rows[2 + k, 4]
+    return log_det
+
+
+@compiled
+def _cubic(gaps: Any, weights: Any, targets: Any, strength: Any, lead: Any, values: Any, variances: Any) -> Any:
+    n = len(targets)
+    blocks = (n + BLOCK - 1) // BLOCK
+    kept = np.zeros((min(n, BLOCK), 2, 5))  # triangular rows: two own columns, two of the next knot, right-hand side
+    before = np.zeros((blocks + 1, 2, 3))  # rows that the knots before each block leave
+    log_det = 0.0
+    if lead >= 0.0:
+        stiff = math.sqrt(12.0 * strength / lead**3)
+        before[0, 0, 0], before[0, 0, 1] = stiff, -0.5 * lead * stiff
+        before[0, 1, 1] = math.sqrt(strength / lead)
+    for block in range(blocks):
+        begin = block * BLOCK
+        before[block + 1] = before[block]
+        log_det += _reduce(gaps, weights, targets, strength, begin, min(begin + BLOCK, n), before[block + 1], kept)
     f, g, p, q, r = 0.0, 0.0, 0.0, 0.0, 0.0  # the next knot: unknowns, and covariance [[p, q], [q, r]]
-    for i in range(n - 1, -1, -1):
-        t = kept[i]
-        c, d, e, h = t[0, 2], t[0, 3], t[1, 2], t[1, 3]
-        first, second = t[0, 4] - c * f - d * g, t[1, 4] - e * f - h * g
-        g = second / t[1, 1]
-        f = (first - t[0, 1] * g) / t[0, 0]
-        m11 = 1.0 + c * (c * p + d * q) + d * (c * q + d * r)
-        m12 = c * (e * p + h * q) + d * (e * q + h * r)
-        m22 = 1.0 + e * (e * p + h * q) + h * (e * q + h * r)
-        r = m22 / t[1, 1] ** 2
-        q = (m12 - t[0, 1] * m22 / t[1, 1]) / (t[0, 0] * t[1, 1])
-        p = (m11 - 2.0 * t[0, 1] * m12 / t[1, 1] + (t[0, 1] / t[1, 1]) ** 2 * m22) / t[0, 0] ** 2
-        values[i], variances[i] = f, p
+    for block in range(blocks - 1, -1, -1):
+        begin, end = block * BLOCK, min((block + 1) * BLOCK, n)
+        if block < blocks - 1:  # the rows of one block are stored; those of the others are computed again
+            _reduce(gaps, weights, targets, strength, begin, end, before[block], kept)
+        for i in range(end - 1, begin - 1, -1):
+            t = kept[i - begin]
+            c, d, e, h = t[0, 2], t[0, 3], t[1, 2], t[1, 3]
+            first, second = t[0, 4] - c * f - d * g, t[1, 4] - e * f - h * g
+            g = second / t[1, 1]
+            f = (first - t[0, 1] * g) / t[0, 0]
+            m11 = 1.0 + c * (c * p + d * q) + d * (c * q + d * r)
+            m12 = c * (e * p + h * q) + d * (e * q + h * r)
+            m22 = 1.0 + e * (e * p + h * q) + h * (e * q + h * r)
+            r = m22 / t[1, 1] ** 2
+            q = (m12 - t[0, 1] * m22 / t[1, 1]) / (t[0, 0] * t[1, 1])
+            p = (m11 - 2.0 * t[0, 1] * m12 / t[1, 1] + (t[0, 1] / t[1, 1]) ** 2 * m22) / t[0, 0] ** 2
+            values[i], variances[i] = f, p
     return log_det
 
 

@@ -19,21 +19,13 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.judge import AtMost, Proof, claim, refused, shared
+from surefit.checks.splines.bounds import Bounds, bounds
 from surefit.checks.splines.rotations import Line, criterion, line, solve
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
 
 NAMES = {"gcv": "generalized cross-validation score", "loo": "leave-one-out error", "reml": "restricted likelihood"}
-
-
-class Bounds(NamedTuple):
-    """Bounds on one target's spline in one precision."""
-
-    gap: float
-    apart: float  # largest difference between the fitted values and those of the spline that has the gap
-    distance: float
-    derivatives: float  # relative distance of the stored derivatives from those of the dual function
 
 
 class Target(NamedTuple):
@@ -153,19 +145,10 @@ def _lines(certificate: Certificate, data: Data) -> list[Line]:
 def _targets(certificate: Certificate, data: Data) -> list[Target]:
     """Return the proved quantities of every target; raise an error for arrays that are not a spline on these rows."""
     problem, model, lines = certificate.problem, certificate.model, _lines(certificate, data)
-    degree, origin, first = problem["degree"], problem["origin"], lines[0]
-    knots, mass = first.knots, first.weights
-    if origin is not None:
-        knots = np.append(origin, knots)
-        mass = np.append(max(first.total - float(mass.sum()), 0.0), mass)
-    coef = model["coef_"]
+    degree, coef = problem["degree"], model["coef_"]
     duals = certificate["smoothing_spline.gap"].witness["dual"]
-    fits = coef.ndim in (2, 3) and coef.shape[:2] == (degree + 1, len(knots)) and np.isfinite(coef).all()
-    fits = fits and duals.shape == (len(first.knots), len(lines)) and np.array_equal(model["knots_"], knots)
-    fits = fits and np.array_equal(np.atleast_1d(model["lam_"]), problem["lam"])
-    fits = fits and model["knot_weights_"].shape == mass.shape and len(problem["lam"]) == len(lines)
-    slack = gamma(data.X.shape[0] + 8) * (mass + first.total)
-    fits = bool(fits) and bool(np.all(np.abs(model["knot_weights_"] - mass) <= slack))
+    fits = _on_these_rows(problem, model, lines[0], gamma(data.X.shape[0] + 8))
+    fits = fits and duals.shape == (len(lines[0].knots), len(lines)) and len(problem["lam"]) == len(lines)
     coef = coef.reshape(*coef.shape[:2], -1) if fits else np.zeros((1, 1, 0))
     if coef.shape[2] != len(lines) or np.any(coef[(degree + 1) // 2 :, -1] != 0):
         raise ValueError("the stored spline is not one with a knot at every distinct x of positive weight")
@@ -175,69 +158,35 @@ def _targets(certificate: Certificate, data: Data) -> list[Target]:
     ]
 
 
+def _on_these_rows(problem: Any, model: Any, first: Line, rounding: float) -> bool:
+    """Return whether the stored arrays have the knots of these rows, their weights up to ``rounding``, and the problem's lambda."""
+    knots, mass, coef = first.knots, first.weights, model["coef_"]
+    if problem["origin"] is not None:
+        knots = np.append(problem["origin"], knots)
+        mass = np.append(max(first.total - float(mass.sum()), 0.0), mass)
+    fits = coef.ndim in (2, 3) and coef.shape[:2] == (problem["degree"] + 1, len(knots)) and np.isfinite(coef).all()
+    fits = fits and np.array_equal(model["knots_"], knots)
+    fits = fits and np.array_equal(np.atleast_1d(model["lam_"]), problem["lam"])
+    fits = fits and model["knot_weights_"].shape == mass.shape
+    return bool(fits) and bool(np.all(np.abs(model["knot_weights_"] - mass) <= rounding * (mass + first.total)))
+
+
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def prove(target: Line, degree: int, lam: float, coef: np.ndarray, dual: np.ndarray) -> Target:
     """Bound the distance of the fitted values ``coef[0]`` from the exact ones."""
-    found = solve(target, degree, lam)
-    largest = float(np.max(found.variances, initial=0.0))
-    fine, plain = (_bounds(target, degree, lam, coef, dual, largest, kind) for kind in (np.longdouble, np.float64))
+    largest, trace, squares = _by_rotations(target, degree, lam)
+    fine, plain = (bounds(target, degree, lam, coef, dual, largest, kind) for kind in (np.longdouble, np.float64))
     noise = float(np.max(np.abs(target.targets), initial=0.0)) * math.sqrt(target.total * largest)
     # double precision does not resolve smaller differences
     plain = plain._replace(distance=plain.distance + 2 * UNIT * noise)
     plain = Bounds(*(a if math.isfinite(a) else b for a, b in zip(plain, fine, strict=True)))
-    trace = float(target.weights @ found.variances)
-    r = target.targets - found.values
     left = target.total - trace
-    squares = target.within + float((target.weights * r) @ r)
     return Target(fine, plain, trace, squares / left if left > 0 else math.nan)
 
 
-def _bounds(target: Line, degree: int, lam: float, coef: Any, dual: Any, largest: float, kind: Any) -> Bounds:
-    w, y, knots = (part.astype(kind) for part in (target.weights, target.targets, target.knots))
-    strength = kind(target.total) * kind(lam)
-    general = target.lead < 0
-    gaps = np.diff(knots) if general else np.concatenate([[kind(target.lead)], np.diff(knots)])
-    f = coef[0].astype(kind) - kind(target.offset)
-    fitted = f if general else f[1:]
-    place = knots - knots[0]
-    basis = [np.ones(len(knots), dtype=kind), place - w @ place / w.sum()][: (degree + 1) // 2] if general else []
-    theta = _without(dual.astype(kind), w, basis)
-    tail = np.cumsum(theta[::-1])[::-1] / strength
-    right = tail[1:] if general else tail
-    if degree == 3:
-        g = coef[1].astype(kind)
-        bend = np.zeros(len(f), dtype=kind)
-        bend[:-1] = np.cumsum((gaps * right)[::-1])[::-1]
-        low, high, secant = bend[:-1], bend[1:], np.diff(f) / gaps
-        off_low = (6 * secant - 4 * g[:-1] - 2 * g[1:]) / gaps - low
-        off_high = (2 * g[:-1] + 4 * g[1:] - 6 * secant) / gaps - high
-        mismatch = gaps @ (off_low**2 + off_low * off_high + off_high**2) / 3
-        slope = np.concatenate([[kind(0)], np.cumsum(gaps * (low + high) / 2)])
-        rise = gaps * slope[:-1] + gaps**2 * (2 * low + high) / 6
-        stored = _apart(coef[2, :-1], low) + _apart(coef[3, :-1], -right)
-    else:
-        mismatch = gaps @ (np.diff(f) / gaps - right) ** 2
-        rise = gaps * right
-        stored = _apart(coef[1, :-1], right)
-    curve = np.concatenate([[kind(0)], np.cumsum(rise)])[0 if general else 1 :]
-    off = _without(w * (y - curve - theta / w), w, basis) / w
-    through_values = float(w @ (y - fitted - theta / w) ** 2 + strength * mismatch)
-    through_dual = float(w @ off**2)
-    apart = float(np.max(np.abs(fitted - (y - theta / w - off)), initial=kind(0)))
-    bounds = [(through_values, math.sqrt(through_values * largest) if through_values >= 0 else math.inf)]
-    bounds.append((through_dual, apart + math.sqrt(through_dual * largest) if through_dual >= 0 else math.inf))
-    gap, distance = (min(math.inf if math.isnan(b) else b for b in column) for column in zip(*bounds, strict=True))
-    return Bounds(gap / target.total, 0.0 if gap == through_values else apart, distance, stored)
-
-
-def _apart(stored: np.ndarray, found: np.ndarray) -> float:
-    """Return the largest difference, relative to the largest number found."""
-    size, off = (float(np.max(np.abs(part), initial=0.0)) for part in (found, stored - found))
-    return off / size if size > 0 else (0.0 if off == 0 else math.inf)
-
-
-def _without(vector: Any, w: Any, basis: Any) -> Any:
-    """Return a vector made orthogonal to the columns of ``basis``, which are orthogonal in the weights w."""
-    for column in basis:
-        vector = vector - w * column * (vector @ column / (w @ column**2))
-    return vector
+def _by_rotations(target: Line, degree: int, lam: float) -> tuple[float, float, float]:
+    """Return the largest variance of a value, the trace of the hat matrix, and the residual sum of squares."""
+    found = solve(target, degree, lam)
+    r = target.targets - found.values
+    squares = target.within + float((target.weights * r) @ r)
+    return float(np.max(found.variances, initial=0.0)), float(target.weights @ found.variances), squares

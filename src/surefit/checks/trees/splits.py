@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +30,15 @@ from surefit.core.claims import Claim
 from surefit.core.errors import CertificateError
 from surefit.core.partitioned import PartitionedRows
 from surefit.core.sample import Data
+from surefit.core.threads import blas_threads, map_blocks
 
 #: Work per column and node, in units of sorting and summing one value, in addition to that of its rows.
 OVERHEAD = 200
 #: Work that is always allowed, and allowed work as a share of one sort of the whole table.
 LEAST_WORK, SHARE = 60_000, 0.1
 HEAPS = 20  # relative cost of medians
+SHARED, BLOCKS = 2**17, 8  # number of values from which threads share the columns, and in how many blocks
+FEW = 1024  # number of splits up to which their order is cached; callers only read it
 
 register(
     Entry(
@@ -131,11 +135,18 @@ def chosen_nodes(shape: Shape, criterion: str, n: int) -> np.ndarray:
     allowed = max(LEAST_WORK, SHARE * n * d)
     if work.sum() <= allowed:
         return inner
-    order = np.random.RandomState(0).permutation(len(inner))
+    order = _fixed_order(len(inner)) if len(inner) <= FEW else _order(len(inner))
     kept = order[np.cumsum(work[order]) <= allowed]
     if not len(kept) and len(inner):
         kept = np.array([np.argmin(work)])
     return np.sort(inner[kept])
+
+
+def _order(count: int) -> np.ndarray:
+    return np.random.RandomState(0).permutation(count)
+
+
+_fixed_order = lru_cache(256)(_order)  # the seed of a generator takes as long as the search for cuts at 40 small nodes
 
 
 def largest_shortfall(shape: Routed, nodes: np.ndarray, problem: dict[str, Any], limits: Limits) -> tuple[float, float]:
@@ -232,9 +243,16 @@ def _ratios(starts: Any) -> np.ndarray:
 
 
 def _best(X: np.ndarray, starts: np.ndarray, targets: Targets, ratios: np.ndarray, limits: Limits) -> np.ndarray:
-    """Return the largest gain of a threshold on any column at each node."""
-    table, levels = columns_of(X, range(X.shape[1]), limits)
-    return best_thresholds(table, levels, starts, targets, ratios, max(limits.rows, 1), float(limits.weight))
+    """Return the largest gain of a threshold on any column at each node; threads share the columns of many rows."""
+    d, rows, weight = X.shape[1], max(limits.rows, 1), float(limits.weight)
+    table, levels = columns_of(X, range(d), limits)
+
+    def best(first: int, last: int) -> np.ndarray:
+        return np.asarray(best_thresholds(table[first:last], levels[first:last], starts, targets, ratios, rows, weight))
+
+    if X.size < SHARED:
+        return best(0, d)
+    return np.maximum.reduce(map_blocks(best, d, -(-d // BLOCKS), blas_threads()))
 
 
 def _radii(w: np.ndarray, starts: np.ndarray, classes: int, whole: bool) -> Any:

@@ -3,7 +3,6 @@
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,22 +19,17 @@ _OPEN: list[None] = []  # one entry while a function is compiled
 
 @contextmanager
 def compilation(parts: Any) -> Iterator[None]:
-    """Let Numba compile NumPy functions by the compiler ``parts``, and search its lists of implementations less often.
-
-    Cyclic garbage is not collected, which would take a tenth of the time.
-    """
+    """Let Numba compile NumPy functions by the compiler ``parts``, and search its lists of implementations less often."""
     if _OPEN:  # a function that another one calls
         yield
         return
-    processor, collects = target_registry["cpu"], gc.isenabled()
+    processor = target_registry["cpu"]
     usual = jit_registry[processor]
     with ExitStack() as stack:
         stack.callback(_OPEN.clear)
         stack.callback(jit_registry.update, {processor: usual})
-        stack.callback(gc.enable if collects else gc.disable)
         _OPEN.append(None)
         jit_registry.update({processor: partial(usual, pipeline_class=parts)})
-        gc.disable()
         stack.enter_context(_replaced(BaseContext, "refresh", _if_changed(BaseContext.refresh)))
         function = types.BaseFunction
         stack.enter_context(_replaced(function, "get_call_type", _remembered(function.get_call_type)))

@@ -19,10 +19,13 @@ from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParamete
 from surefit.core.guards.interrupts import as_interrupts
 from surefit.core.guards.refusals import explained
 from surefit.core.storage import is_sparse
+from surefit.core.threads import blas_threads, one_blas_thread, sum_blocks
 
 #: A mean square outside this range is extreme; the limits correspond to entries of 1e20 and 1e-20, whose fourth powers
 #: are representable.
 LARGEST, SMALLEST = 1e40, 1e-40
+FEW = 10_000  # numbers up to which BLAS starts no threads
+MANY = 2**20  # numbers in a block, which threads share
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 UNPROVED = "fit.unproved"
 FAILURES = (ArithmeticError, LookupError, SurefitError, TypeError, ValueError)
@@ -58,8 +61,17 @@ def mean_square(values: np.ndarray) -> float:
         if array is values:
             return square
     flat = values.ravel(order="K")
+
+    def part(start: int, stop: int) -> float:
+        return float(np.vdot(flat[start:stop], flat[start:stop]))
+
     with np.errstate(all="ignore"):
-        square = float(np.vdot(flat, flat)) / len(flat)
+        if len(flat) <= FEW:
+            square = part(0, len(flat)) / len(flat)
+        else:
+            threads = blas_threads()
+            with one_blas_thread():
+                square = sum_blocks(part, len(flat), MANY, threads) / len(flat)
     if watch is not None:
         watch.last[:] = [*watch.last[-1:], (values, square)]
     return square

@@ -19,13 +19,14 @@ import numpy as np
 from surefit._version import __version__
 from surefit.core.certificate import Certificate, Late
 from surefit.core.claims import Claim
+from surefit.core.encoding import COPIED
 from surefit.core.errors import Invalidated
-from surefit.core.fingerprint import data_fingerprint, remembered
+from surefit.core.fingerprint import remembered
 from surefit.core.guards.extremes import extreme
 from surefit.core.issuing.new_rows import with_word_on_new_rows
 from surefit.core.issuing.parameters import plain
 from surefit.core.issuing.state import dense, fitted_state, marks_of
-from surefit.core.sample import storage_of
+from surefit.core.sample import fingerprints_of
 from surefit.core.storage import is_sparse
 
 #: Size of the rows in bytes up to which a proof is deferred.
@@ -57,25 +58,33 @@ class Pending:
     def __init__(self, draft: Draft, model: Any) -> None:
         assert draft.sample is not None
         self.draft = draft._replace(sample=tuple(map(_copied, draft.sample)))
-        self.marks = marks_of(fitted_state(model))
+        self.fitted = fitted_state(model)
+        self.marks = marks_of(self.fitted)
         self.model = object.__new__(type(model))  # keeps these attributes if the fitted model gets new ones
         self.model.__dict__.update(model.__dict__)
         del self.model._certificate
         _waiting[id(self)] = _size(draft.sample)
 
     def __del__(self) -> None:
-        _waiting.pop(id(self), None)
+        if _waiting is not None:  # Python sets names of modules to None when it ends
+            _waiting.pop(id(self), None)
 
-    @remembered()
     def certificate(self) -> Certificate:
         """Return the certificate; raise ``Invalidated`` if an array of the model was changed in place."""
-        now = marks_of(fitted_state(self.model))
+        now = marks_of(self._fitted_now())
         for name, known in self.marks.items():
             if now.get(name) != known:
                 raise Invalidated(
                     f"{type(self.model).__name__}: {name} was changed after the fit; the certificate is no longer valid for this model."
                 )
-        return proved(self.draft, self.model, now)
+        assert self.draft.sample is not None
+        return proved(self.draft, self.model, now, private=_size(self.draft.sample) <= COPIED)
+
+    def _fitted_now(self) -> dict[str, Any]:
+        """Return the fitted attributes, read again if some are computed from the state of the model."""
+        held = self.model.__dict__
+        own = all(value is held.get(name) for name, value in self.fitted.items())
+        return self.fitted if own else fitted_state(self.model)
 
 
 def may_wait(draft: Draft, model: Any) -> bool:
@@ -89,21 +98,28 @@ def may_wait(draft: Draft, model: Any) -> bool:
 
 
 @remembered()
-def proved(draft: Draft, model: Any, marks: dict[str, Any] | None = None) -> Certificate:
-    """Return the certificate of ``model``, with the values that the checker proves; ``marks`` are those of its attributes, if known."""
+def proved(draft: Draft, model: Any, marks: dict[str, Any] | None = None, private: bool = False) -> Certificate:
+    """Return the certificate of ``model``, with the values that the checker proves; ``marks`` are those of its attributes, if known.
+
+    If the sample is a ``private`` copy, the certificate keeps it and computes its fingerprints when they are first needed.
+    """
+    late = private and draft.data is None
     recountable = draft.sample is not None and "coef_" in draft.model
+    content = {
+        "grade": draft.grade,
+        "estimator": type(model).__name__,
+        "params": {key: plain(value) for key, value in model.get_params(deep=False).items()},
+        "problem": _posed(draft, model),
+        "model": {name: np.array(dense(getattr(model, name))) for name in draft.model},
+        "claims": with_word_on_new_rows(model, draft.claims, recountable),
+        "run": draft.run,
+        "version": __version__,
+        "subject": model,
+    }
+    if not late:
+        content["data"] = fingerprints_of(draft.sample) if draft.data is None else draft.data  # type: ignore[arg-type]
     certificate = Certificate.issued(
-        Late(marks_of(fitted_state(model)) if marks is None else marks),
-        grade=draft.grade,
-        estimator=type(model).__name__,
-        params={key: plain(value) for key, value in model.get_params(deep=False).items()},
-        problem=_posed(draft, model),
-        model={name: np.array(dense(getattr(model, name))) for name in draft.model},
-        data={**data_fingerprint(*draft.sample), **storage_of(draft.sample[0])} if draft.data is None else draft.data,  # type: ignore[misc, index]
-        claims=with_word_on_new_rows(model, draft.claims, recountable),
-        run=draft.run,
-        version=__version__,
-        subject=model,
+        Late(marks_of(fitted_state(model)) if marks is None else marks, draft.sample if late else None), **content
     )
     claims = certificate.claims
     if any(claim.value != claim.value and claim.kind != "no_claim" for claim in claims):
@@ -116,7 +132,8 @@ def _posed(draft: Draft, model: Any) -> dict[str, Any]:
     if isinstance(draft.problem, dict):
         return draft.problem
     assert draft.sample is not None
-    return importlib.import_module("surefit.problems").pose(model, *draft.sample[:3], *draft.problem)
+    pose = importlib.import_module("surefit.problems").pose
+    return pose(model, *draft.sample[:3], *draft.problem, kernel=model.__dict__.get("kernel_"))
 
 
 def stated(certificate: Certificate, sample: tuple[Any, ...] | None) -> tuple[Claim, ...]:

@@ -39,8 +39,8 @@ def state_digests(model: Any) -> dict[str, str]:
 
 
 def marks_of(fitted: dict[str, Any]) -> dict[str, Any]:
-    """Return a mark of each fitted attribute that reveals changes: a copy of small arrays and floats, otherwise a digest."""
-    return {name: _mark(value) for name, value in fitted.items()}
+    """Return the mark of each fitted attribute, which reveals changes: a copy of small arrays and floats, otherwise a digest."""
+    return {name: mark_of(value) for name, value in fitted.items()}
 
 
 def digests_of_marks(marks: dict[str, Any]) -> dict[str, str]:
@@ -61,7 +61,8 @@ def _params_of(model: Any) -> Any:
     return model.get_params(deep=False) if hasattr(model, "get_params") else ()
 
 
-def _mark(value: Any) -> Any:
+def mark_of(value: Any) -> Any:
+    """Return the mark of one attribute; values with equal marks have equal digests."""
     found = _simple_mark(value)
     if found is not None:
         return found
@@ -127,11 +128,12 @@ def _state_of(value: Any) -> Any:
         return value.get_state()
     if hasattr(value, "get_arrays"):  # scikit-learn's search trees, whose state includes a counter of queries
         return value.get_arrays()
-    token = DIGESTING.set(True)
+    before = DIGESTING.get()  # without a token, which would be lost if Ctrl-C came before it is stored
     try:
+        DIGESTING.set(True)
         state = value.__getstate__()
     finally:
-        DIGESTING.reset(token)
+        DIGESTING.set(before)
     if not isinstance(state, dict):
         return state
     kept = {k: v for k, v in state.items() if _covers(k)}

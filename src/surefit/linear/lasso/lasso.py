@@ -85,6 +85,7 @@ class Lasso(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixin,
     'enclosed'
     """
 
+    _shares_rows = True
     _rules = {**RULES, "alpha": NON_NEGATIVE, "radius": NOTHING | NON_NEGATIVE, "warm_start": BOOLEAN}
 
     path = staticmethod(lasso_path)

@@ -66,6 +66,7 @@ class LeastSquaresClassifier(CertifiedMixin, StatedGapMixin, LinearClassifierMix
     """
 
     class_weight = None
+    _shares_rows = True
     _rules = {"tau": REAL, "alpha": NON_NEGATIVE, "fit_intercept": BOOLEAN, "ties": one_of("second", "first")}
 
     def __init__(self, *, tau=0.5, alpha=0.0, fit_intercept=True, ties="second"):

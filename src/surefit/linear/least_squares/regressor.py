@@ -89,6 +89,7 @@ class LinearRegression(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     'enclosed'
     """
 
+    _shares_rows = True
     _rules = {
         "fit_intercept": BOOLEAN,
         "copy_X": BOOLEAN,

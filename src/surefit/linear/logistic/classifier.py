@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, log_softmax, logsumexp
+from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 
 from surefit.core.callbacks import CallbackSupportMixin, with_callbacks
 from surefit.core.estimator import CertifiedMixin
+from surefit.core.probabilities import softmax, softmax_log, two_classes, two_classes_log
 from surefit.core.validation import (
     ANYTHING,
     ARRAY,
@@ -84,23 +85,23 @@ class LogisticMixin(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linear
         """Return the probabilities of the classes as an array of shape (n_rows, n_classes)."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
-            found = np.empty((len(scores), 2))
-            expit(-scores, out=found[:, 0])
-            expit(scores, out=found[:, 1])
-            return found
-        return np.exp(self._log_proba(scores))
+            return two_classes(scores)
+        return np.exp(self._log_proba(scores)) if self._one_against_rest() else softmax(scores)
 
     def predict_log_proba(self, X) -> np.ndarray:
         """Return the log probabilities of the classes as an array of shape (n_rows, n_classes)."""
         return self._log_proba(self.decision_function(X))
 
     def _log_proba(self, scores: np.ndarray) -> np.ndarray:
-        if scores.ndim == 2 and getattr(self, "multi_class", "multinomial") == "ovr":
+        if scores.ndim == 1:
+            return two_classes_log(scores)
+        if self._one_against_rest():
             logs = -np.logaddexp(0.0, -scores)
             return logs - logsumexp(logs, axis=1, keepdims=True)
-        if scores.ndim == 2:
-            return log_softmax(scores, axis=1)
-        return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
+        return softmax_log(scores)
+
+    def _one_against_rest(self) -> bool:
+        return getattr(self, "multi_class", "multinomial") == "ovr"
 
     def inference(self, X, y, sample_weight=None, *, confidence=0.95) -> Inference:
         """Return standard errors, Wald intervals and odds ratios, or raise an error that explains why not.
@@ -215,6 +216,7 @@ class LogisticRegression(LogisticMixin, BaseEstimator):
     'enclosed'
     """
 
+    _shares_rows = True
     _rules = {
         **RULES,
         "C": INVERSE_STRENGTH,

@@ -10,7 +10,7 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import warn_unless_converged
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import threads_instead_of_blas
 from surefit.linear.lasso.training import read_factors
 from surefit.linear.linear_classifier import Labeled, read_labeled
 from surefit.linear.logistic.no_finite_mle import find_direction, record_direction, suspicious
@@ -120,7 +120,7 @@ def fit_logistic(estimator, X, y, sample_weight) -> Any:
     start = _warm_start(estimator, before, data) if estimator.warm_start else None
     reporter = progress_reporter(estimator, data.X, data.y)
     intercept = bool(estimator.fit_intercept)
-    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
+    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, threads_instead_of_blas():
         frame = centered(data.X, intercept)
         null = null_objective(problem, data.X.shape[0], intercept)
         tolerance = estimator.tol * null
@@ -158,7 +158,7 @@ def fit_with_factors(estimator, X, y, sample_weight, penalty: Penalty) -> Any:
     null = null_objective(problem, data.X.shape[0], bool(estimator.fit_intercept))
     start = _warm_start(estimator, before, data) if estimator.warm_start else None
     reporter = progress_reporter(estimator, data.X, data.y)
-    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
+    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, threads_instead_of_blas():
         solver = _on_rescaled_columns if simple else _by_interior_points
         fit = solver(data, problem, penalty, bool(estimator.fit_intercept), estimator.tol, null, budget, start)
     if reporter is not None:

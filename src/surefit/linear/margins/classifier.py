@@ -84,6 +84,7 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
     (array([[1.]]), array([-2.]))
     """
 
+    _shares_rows = True
     _rules = {
         **RULES,
         "penalty": one_of("l2", "l1"),

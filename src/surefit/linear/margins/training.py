@@ -68,7 +68,7 @@ def fit_columns(
     limits: list[float] = []
     with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
         for k, target in enumerate(targets):
-            scores = ScalarScores(loss, target - level, weights)
+            scores = ScalarScores(loss, target - level if level else target, weights)
             limit = estimator.tol * _null_objective(scores, intercept)
             coef = offset = model = fit = None
             if start is not None:

@@ -15,6 +15,7 @@ from surefit.core.centering import column_means
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin, warn_unless_converged
+from surefit.core.sparse_coef import linear_scores
 from surefit.core.threads import one_blas_thread
 from surefit.core.validation import BOOLEAN, check_params, read_data
 from surefit.linear.lasso.training import RULES as LASSO_RULES
@@ -33,6 +34,7 @@ class MultiTaskRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, R
 
     coef_: np.ndarray
     intercept_: np.ndarray
+    _shares_rows = True
 
     @with_callbacks
     def fit(self, X, y):
@@ -80,7 +82,7 @@ class MultiTaskRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, R
     def predict(self, X) -> np.ndarray:
         """Return ``X W' + b``, one column per target."""
         check_is_fitted(self)
-        return np.asarray(read_data(self, X, reset=False, **READ) @ self.coef_.T + self.intercept_, dtype=np.float64)
+        return linear_scores(read_data(self, X, reset=False, **READ), self.coef_) + self.intercept_
 
     @property
     def sparse_coef_(self):

@@ -65,6 +65,7 @@ class RidgeClassifier(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Line
     [[0.5]] ['right']
     """
 
+    _shares_rows = True
     _rules = {
         "alpha": NON_NEGATIVE,
         "fit_intercept": BOOLEAN,

@@ -103,6 +103,7 @@ class Ridge(CertifiedMixin, SeveralTargetsMixin, BaseEstimator):
     'enclosed'
     """
 
+    _shares_rows = True
     _rules = {
         "alpha": NON_NEGATIVE | ARRAY,
         "fit_intercept": BOOLEAN,

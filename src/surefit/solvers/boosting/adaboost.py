@@ -43,16 +43,16 @@ class Rounds(NamedTuple):
 class StumpLearner:
     """Weak learner that returns the best stump; columns are sorted once."""
 
-    def __init__(self, X: np.ndarray, codes: np.ndarray, n_classes: int):
+    def __init__(self, X: np.ndarray, codes: np.ndarray, n_classes: int, n_jobs: int | None = None):
         self.X = np.asfortranarray(X)
-        self.codes, self.n_classes = codes, n_classes
-        self.order = sorted_columns(self.X)
+        self.codes, self.n_classes, self.n_jobs = codes, n_classes, n_jobs
+        self.order = sorted_columns(self.X, n_jobs)
         self.signs = np.where(codes == 1, 1.0, -1.0)
 
     def __call__(self, D: np.ndarray) -> tuple[Stump, np.ndarray]:
         """Return the best stump for the row weights ``D``, and its predictions."""
         if self.n_classes == 2:
-            j, k, positive = best_edge(self.order, self.signs * D, 1.0)
+            j, k, positive = best_edge(self.order, self.signs * D, 1.0, self.n_jobs)
             left, right = (0, 1) if positive else (1, 0)
             stump = Stump(int(j), cut_after(self.X, self.order, j, k), left, right)
         else:
@@ -117,9 +117,8 @@ def _say(column, threshold, left, right):
 def lost_weight(D, said, codes):
     """Return the weight of the rows that ``said`` misclassifies."""
     lost = 0.0
-    for i in range(len(codes)):
-        if said[i] != codes[i]:
-            lost += D[i]
+    for i in range(len(codes)):  # without branches, because the misclassified rows are hard to predict
+        lost += D[i] * (1.0 if said[i] != codes[i] else 0.0)
     return lost
 
 
@@ -127,12 +126,15 @@ def lost_weight(D, said, codes):
 def _reweigh(D, said, codes, votes, up, down, alpha, shares):
     """Update weights and votes; return the weighted fraction of rows whose class does not have strictly the most votes."""
     failed = 0.0
+    factors = (up, down)
     for i in range(len(codes)):
         own = codes[i]
-        D[i] *= down if said[i] == own else up
-        votes[i, said[i]] += alpha
+        D[i] *= factors[1 if said[i] == own else 0]
+        rival = mine = -math.inf
         for k in range(votes.shape[1]):
-            if k != own and votes[i, k] >= votes[i, own]:
-                failed += shares[i]
-                break
+            vote = votes[i, k] + (alpha if k == said[i] else 0.0)
+            votes[i, k] = vote
+            mine = vote if k == own else mine
+            rival = vote if k != own and vote > rival else rival
+        failed += shares[i] * (1.0 if rival >= mine else 0.0)
     return failed

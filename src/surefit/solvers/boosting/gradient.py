@@ -13,6 +13,7 @@ from surefit.core.threads import count_threads, map_blocks
 from surefit.solvers.boosting.columns import SomeColumns
 from surefit.solvers.boosting.grower import grow, route
 from surefit.solvers.boosting.histograms import Scale, choose_scale
+from surefit.solvers.boosting.leaf_tables import add_from_tables, tables_of
 from surefit.solvers.boosting.losses import gradients, renews_leaves, weighted_quantile
 from surefit.solvers.boosting.nodes import Columns, Derivatives, Job, Limits, make_nodes, make_workspace
 from surefit.solvers.boosting.splits import Rules
@@ -71,7 +72,7 @@ class Booster:
 
     def add_trees(self, draws: list[int]) -> tuple[list[Tree], float]:
         """Add one tree per class, given the seed of each; return the trees and the weighted loss *before* the step."""
-        total, steepest, sharpest = gradients(self.loss, self.y, self.z, self.s, self.g, self.h)
+        total, steepest, sharpest = gradients(self.loss, self.y, self.z, self.s, self.g, self.h, self.threads)
         if not (np.isfinite(total) and np.isfinite(steepest) and np.isfinite(sharpest)):
             raise InvalidData(OVERFLOW)
         scale = choose_scale(len(self.y), steepest, sharpest)
@@ -163,10 +164,15 @@ def leaf_sums(leaf_of, g, h, count):
 
 def add_scores(words: np.ndarray, trees: list[Tree], z: np.ndarray, n_jobs: Any = None) -> None:
     """Add the predictions of the trees for binned rows to the scores ``z``, in the order of the trees."""
+    tables = tables_of(trees, len(z))
 
     def work(start: int, stop: int) -> None:
-        for tree in trees:
-            _add(words, tree, start, stop, z)
+        if tables is not None:
+            for group in tables:
+                add_from_tables(words, group, start, stop, z)
+        else:
+            for tree in trees:
+                _add(words, tree, start, stop, z)
 
     map_blocks(work, len(z), ROWS, n_jobs)
 

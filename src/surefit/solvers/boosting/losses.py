@@ -14,8 +14,10 @@ import numpy as np
 
 from surefit.core.dispatch import generic
 from surefit.core.jit import compiled
+from surefit.core.threads import map_blocks, tree_sum
 from surefit.losses import Absolute, ExponentialLoss, Huber, Logistic, Squared, slope, value
 
+ROWS = 2**17  # in a block of derivatives; a multiple of 256
 POWERS = np.ldexp(1.0, np.arange(-1024, 1))
 
 
@@ -88,20 +90,27 @@ def _(loss, y, z):
     return e, -y * e, e
 
 
-def gradients(loss, y: np.ndarray, z: np.ndarray, s: np.ndarray, g: np.ndarray, h: np.ndarray) -> tuple:
+def gradients(loss, y: np.ndarray, z: np.ndarray, s: np.ndarray, g: np.ndarray, h: np.ndarray, n_jobs=None) -> tuple:
     """Compute weighted derivatives and curvatures; return the weighted loss, and bounds on derivatives and curvatures."""
     if isinstance(loss, CrossEntropy):
         return _cross_entropy(y, z, s, g, h)
-    if isinstance(loss, Logistic):
-        top = float(np.max(s))
-        return _logistic(y, z[0], s, g[0], h[0], POWERS, float(np.min(s)) == top), top, top / 4
-    return _pointwise(loss, y, z[0], s, g[0], h[0])
+    top = float(np.max(s))
+    even = float(np.min(s)) == top
+
+    def block(start: int, stop: int) -> tuple:
+        own = y[start:stop], z[0, start:stop], s[start:stop], g[0, start:stop], h[0, start:stop]
+        if isinstance(loss, Logistic):
+            return _logistic(*own, POWERS, even), top, top / 4
+        return _pointwise(loss, *own)
+
+    totals, steepest, sharpest = zip(*map_blocks(block, len(y), ROWS, n_jobs), strict=True)
+    return tree_sum(totals), max(steepest), max(sharpest)
 
 
-def mean_loss(loss, y: np.ndarray, z: np.ndarray, s: np.ndarray) -> float:
-    """Return the weighted mean loss at scores ``z``."""
-    g, h = np.empty_like(z), np.empty_like(z)
-    return gradients(loss, y, z, s, g, h)[0] / float(np.sum(s))
+def mean_loss(loss, y: np.ndarray, z: np.ndarray, s: np.ndarray, space: tuple | None = None, n_jobs=None) -> float:
+    """Return the weighted mean loss at scores ``z``; ``space`` is memory of the size of two scores."""
+    g, h = (np.empty_like(z), np.empty_like(z)) if space is None else space
+    return gradients(loss, y, z, s, g, h, n_jobs)[0] / float(np.sum(s))
 
 
 def renews_leaves(loss) -> float | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.threads import blas_threads
 from surefit.losses import slope, value
 from surefit.solvers.boosting.stumps import best_edge, cut_after, sorted_columns
 
@@ -21,11 +22,12 @@ class StumpBasis:
 
     def __init__(self, X: np.ndarray):
         self.X = np.asfortranarray(X, dtype=np.float64)
-        self.order = sorted_columns(self.X)
+        self.n_jobs = blas_threads()
+        self.order = sorted_columns(self.X, self.n_jobs)
 
     def best(self, g: np.ndarray, s: np.ndarray) -> tuple[tuple[int, float], np.ndarray]:
         """Return (column, threshold) and values of the function with the largest absolute inner product with ``g``."""
-        j, k, _ = best_edge(self.order, -g, float(np.sum(np.abs(g))))
+        j, k, _ = best_edge(self.order, -g, float(np.sum(np.abs(g))), self.n_jobs)
         threshold = cut_after(self.X, self.order, j, k)
         return (int(j), threshold), np.where(self.X[:, j] > threshold, 1.0, -1.0)
 

@@ -12,10 +12,12 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.threads import map_blocks
+from surefit.solvers.trees.presorted import presort
 
 #: Edges that differ by at most this fraction of the total weight are tied: the earlier stump (column, threshold, sign) is kept.
 TIE = 1e-13
 COLUMNS = 4  # scanned together: four independent sums hide latency
+ENTRIES = 2**17  # in a block of columns, which threads share: 0.1 ms, longer than a thread takes to start
 
 
 class Stump(NamedTuple):
@@ -29,26 +31,21 @@ class Stump(NamedTuple):
 
 def sorted_columns(X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Return the sorted row order of each column, (columns, rows); the lowest bit marks the end of a run of equal values."""
-    n, d = X.shape
-    order = np.empty((d, n), dtype=np.uint32)
-
-    def sort(start: int, stop: int) -> None:
-        for j in range(start, stop):
-            column = np.ascontiguousarray(X[:, j])
-            rows = np.argsort(column)  # the order within a run of equal values does not matter
-            values = column[rows]
-            order[j] = rows.astype(np.uint32) << np.uint32(1)
-            order[j, :-1] |= values[1:] != values[:-1]
-
-    map_blocks(sort, d, 1, n_jobs)
+    order = presort(X.T, n_jobs=n_jobs)
+    for line in order:
+        starts = line[1:] >> 31  # where a value differs from the one before it
+        line <<= 1
+        line[:-1] |= starts
     return order
 
 
-def best_stump(X: np.ndarray, order: np.ndarray, codes: np.ndarray, w: np.ndarray, n_classes: int) -> Stump:
+def best_stump(
+    X: np.ndarray, order: np.ndarray, codes: np.ndarray, w: np.ndarray, n_classes: int, n_jobs: int | None = None
+) -> Stump:
     """Return the stump with the smallest weighted 0-1 error; ties go to the lowest column, then threshold, then ``right > left``."""
     if n_classes <= 2:
         signed = np.where(codes == n_classes - 1, w, -w)
-        j, k, positive = best_edge(order, signed, float(np.sum(w)))
+        j, k, positive = best_edge(order, signed, float(np.sum(w)), n_jobs)
         left, right = (0, n_classes - 1) if positive else (n_classes - 1, 0)
     else:
         j, k, left, right = _best_labels(order, codes, w, n_classes, float(np.sum(w)))
@@ -64,31 +61,36 @@ def cut_after(X: np.ndarray, order: np.ndarray, j: int, k: int) -> float:
     return middle if low <= middle < high else low  # adjacent floats have no number between them
 
 
-@compiled
-def best_edge(order, signed, total):
+def best_edge(order: np.ndarray, signed: np.ndarray, total: float, n_jobs: int | None = None) -> tuple[int, int, bool]:
     """Return column, position in its order (-1: before all) and sign of the largest edge."""
     d, n = order.shape
-    T = 0.0
-    for i in range(n):
-        T += signed[i]
+    T, margin = float(np.sum(signed)), TIE * total
+
+    def scan(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        return _scan_columns(order[start:stop], signed, T, margin)
+
+    size = COLUMNS * max(1, ENTRIES // max(COLUMNS * n, 1))
+    edges, where = (np.concatenate(parts) for parts in zip(*map_blocks(scan, d, size, n_jobs), strict=True))
     best, at, place, positive = abs(T), 0, -1, T >= 0.0
-    margin = TIE * total
-    c = np.empty(COLUMNS)
-    top, where = np.empty(COLUMNS), np.empty(COLUMNS, dtype=np.int64)
-    for first in range(0, d, COLUMNS):
-        if first + COLUMNS <= d:
-            _scan_four(
-                order[first], order[first + 1], order[first + 2], order[first + 3], signed, T, margin, top, where, c
-            )
-            count = COLUMNS
-        else:
-            count = d - first
-            for k in range(count):
-                top[k], where[k], c[k] = _scan(order[first + k], signed, T, margin)
-        for k in range(count):
-            if top[k] > best + margin:
-                best, at, place, positive = top[k], first + k, where[k], c[k] >= 0.0
+    for j, edge in enumerate(edges.tolist()):
+        if abs(edge) > best + margin:
+            best, at, place, positive = abs(edge), j, int(where[j]), edge >= 0.0
     return at, place, positive
+
+
+@compiled
+def _scan_columns(order, signed, T, margin):
+    """Return the largest edge of each column, with its sign, and its position; -1 if all values are equal."""
+    d = len(order)
+    edges, where = np.empty(d), np.empty(d, dtype=np.int64)
+    last = d - d % COLUMNS
+    for j in range(0, last, COLUMNS):
+        _scan_four(
+            order[j], order[j + 1], order[j + 2], order[j + 3], signed, T, margin, edges[j : j + 4], where[j : j + 4]
+        )
+    for j in range(last, d):
+        edges[j], where[j] = _scan(order[j], signed, T, margin)
+    return edges, where
 
 
 @compiled
@@ -100,11 +102,11 @@ def _scan(order, signed, T, margin):
         edge = T - 2.0 * c
         if entry & 1 and abs(edge) > best + margin:
             best, place, edge_there = abs(edge), k, edge
-    return best, place, edge_there
+    return edge_there, place
 
 
 @compiled
-def _scan_four(o0, o1, o2, o3, signed, T, margin, top, where, edges):
+def _scan_four(o0, o1, o2, o3, signed, T, margin, edges, where):
     c0 = c1 = c2 = c3 = 0.0
     b0 = b1 = b2 = b3 = -1.0
     for k in range(4):
@@ -123,8 +125,6 @@ def _scan_four(o0, o1, o2, o3, signed, T, margin, top, where, edges):
             b2, where[2], edges[2] = abs(T - 2.0 * c2) + margin, k, T - 2.0 * c2
         if abs(T - 2.0 * c3) > b3 and e3 & 1:
             b3, where[3], edges[3] = abs(T - 2.0 * c3) + margin, k, T - 2.0 * c3
-    for k in range(4):
-        top[k] = abs(edges[k])
 
 
 @compiled

@@ -82,9 +82,10 @@ def own_distances(points, weights, labels, values) -> np.ndarray:
     )
 
 
-def lower_to_new_center(points, center, distances) -> None:
+def lower_to_new_center(points, center, distances, n_jobs=None) -> None:
     """Replace each distance by that to ``center`` if this is smaller."""
-    _lower_to_new_center(points, center, float(center @ center), distances)
+    n, norm = len(distances), float(center @ center)
+    map_blocks(lambda a, b: _lower_to_new_center(points, center, norm, distances, a, b), n, block_size(n), n_jobs)
 
 
 def fresh_sums(points, weights, labels, k, n_jobs=None) -> np.ndarray:
@@ -124,8 +125,8 @@ def _own_distances(points, weights, labels, values, norms, start, stop):
 
 
 @compiled(relaxed=True)
-def _lower_to_new_center(points, center, norm, distances):
-    for i in range(len(distances)):
+def _lower_to_new_center(points, center, norm, distances, start, stop):
+    for i in range(start, stop):
         if distances[i] > 0:
             distances[i] = min(distances[i], squared_distance(points, i, center, norm))
 
@@ -144,7 +145,7 @@ def _sum_block(points, weights, labels, start, stop, out):
 def _audit_block(points, weights, centers, labels, sizes, start, stop):
     r"""Apply Hartigan's test: moving :math:`x` from a to b changes J by w n_b/(n_b+w) d_b^2 - w n_a/(n_a-w) d_a^2."""
     k, d = centers.values.shape
-    scratch, products = np.empty(TILE * room(points)), np.empty(TILE * k)
+    scratch = np.empty((TILE, room(points)))
     chosen = np.empty(stop - start, dtype=np.int64)
     for i in range(stop - start):
         chosen[i] = start + i
@@ -160,7 +161,7 @@ def _audit_block(points, weights, centers, labels, sizes, start, stop):
     back = 1.0 / (points.scale * points.scale)
     for tile in range(0, stop - start, TILE):
         size = min(stop - start - tile, TILE)
-        table = products[: k * size].reshape(k, size)
+        table = np.empty((k, size))
         load(points, chosen, tile, size, scratch, norms)
         inner_products(points, chosen, tile, size, scratch, centers.screen, centers.transposed, table)
         for r in range(size):

@@ -42,6 +42,17 @@ class Partition(NamedTuple):
         return float(np.sum(self.inertias))
 
 
+class Descent(NamedTuple):
+    """Last centers and sums of Lloyd's algorithm, before the objective and single moves are examined."""
+
+    centers: np.ndarray
+    sums: np.ndarray  # (k, d + 2) of the clusters, see :func:`surefit.solvers.clustering.nearest.assign`
+    n_iter: int
+    n_reseeded: int
+    reason: Reason
+    history: list[tuple[float, float, float]]
+
+
 def lloyd(
     points: Any,
     weights: np.ndarray,
@@ -61,6 +72,29 @@ def lloyd(
 def descend(
     rows: Any, summary: Summary, start: np.ndarray, *, tolerance: float, budget: Budget, dtype: Any = np.float64
 ) -> Partition:
+    """Run :func:`move_centers` and examine the result."""
+    end = move_centers(rows, summary, start, tolerance=tolerance, budget=budget, dtype=dtype)
+    d = end.centers.shape[1]
+    off = _means(rows.shift, end.sums, end.centers) - end.centers
+    inertias, best_move, improving = rows.audit(end.centers, end.sums[:, d])
+    return Partition(
+        centers=end.centers,
+        labels=rows.labels,
+        inertias=inertias,
+        sizes=end.sums[:, d].copy(),
+        residual=float(np.sum(off * off)),
+        best_move=best_move,
+        improving_moves=improving,
+        n_iter=end.n_iter,
+        n_reseeded=end.n_reseeded,
+        reason=end.reason,
+        history=np.array(end.history, dtype=np.float64).reshape(-1, 3),
+    )
+
+
+def move_centers(
+    rows: Any, summary: Summary, start: np.ndarray, *, tolerance: float, budget: Budget, dtype: Any = np.float64
+) -> Descent:
     """Run from the centers ``start`` until no label changes, or the total squared movement of the centers is at most ``tolerance``.
 
     ``rows`` are points in memory (``InMemory``) or in partitions (``InPartitions``). Centers are returned with the precision of ``dtype``.
@@ -86,21 +120,7 @@ def descend(
             sums, changed = rows.assign(values, _moves(values, previous)[0])
             if changed and reason is Reason.CONVERGED and tolerance == 0 and budget.spent(n_iter, moved) is None:
                 moves, reason = np.zeros(len(values)), None  # rounding hid a move
-    off = _means(rows.shift, sums, values) - values
-    inertias, best_move, improving = rows.audit(values, sums[:, d])
-    return Partition(
-        centers=values,
-        labels=rows.labels,
-        inertias=inertias,
-        sizes=sums[:, d].copy(),
-        residual=float(np.sum(off * off)),
-        best_move=best_move,
-        improving_moves=improving,
-        n_iter=n_iter,
-        n_reseeded=n_reseeded,
-        reason=reason,
-        history=np.array(history, dtype=np.float64).reshape(-1, 3),
-    )
+    return Descent(values, sums, n_iter, n_reseeded, reason, history)
 
 
 def _moves(values: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, float]:

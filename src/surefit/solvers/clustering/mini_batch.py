@@ -104,11 +104,11 @@ def _move_centers(points, rows, weights, values, counts):
             scaled[c, j] = (values[c, j] - points.shift[j]) * points.scale
             halves[c] += 0.5 * scaled[c, j] * scaled[c, j]
     centers = Centers(values, halves, scaled, np.ascontiguousarray(scaled.T), halves, 0.0, 0.0)
-    scratch, products = np.empty(TILE * room(points)), np.empty(TILE * k)
+    scratch = np.empty((TILE, room(points)))
     inertia, longest = 0.0, 2.0 * halves.max()
     for tile in range(0, len(rows), TILE):
         size = min(len(rows) - tile, TILE)
-        norms, best, second, index = screen(points, centers, rows, tile, size, scratch, products)
+        norms, best, second, index = screen(points, centers, rows, tile, size, scratch)
         for r in range(size):
             nearest, weight = np.int64(index[r]), weights[tile + r]
             if second[r] - best[r] <= TIE * (norms[r] + longest):

@@ -162,7 +162,7 @@ def _half_separation(values):
 @compiled(relaxed=True)
 def _assign_block(points, weights, centers, bounds, moves, drops, separation, start, stop, first, change):
     d = centers.values.shape[1]
-    scratch, products = _work_space(points, centers)
+    scratch = np.empty((TILE, room(points)), dtype=centers.screen.dtype)
     chosen = np.empty(SCAN, dtype=np.int64)
     found = np.empty(TILE, dtype=np.int64)
     changed = 0
@@ -177,7 +177,7 @@ def _assign_block(points, weights, centers, bounds, moves, drops, separation, st
             count = _tighten(points, centers, bounds, separation, chosen, count)
         for tile in range(0, count, TILE):
             size = min(count - tile, TILE)
-            _compare(points, centers, bounds, chosen, tile, size, scratch, products, found)
+            _compare(points, centers, bounds, chosen, tile, size, scratch, found)
             for r in range(size):
                 i = chosen[tile + r]
                 old, new = bounds.labels[i], found[r]
@@ -192,24 +192,18 @@ def _assign_block(points, weights, centers, bounds, moves, drops, separation, st
 
 @compiled(relaxed=True)
 def _label_block(points, centers, labels, start, stop):
-    scratch, products = _work_space(points, centers)
+    scratch = np.empty((TILE, room(points)), dtype=centers.screen.dtype)
     chosen = np.empty(stop - start, dtype=np.int64)
     for i in range(stop - start):
         chosen[i] = start + i
     square = centers.longest * centers.longest
     for tile in range(0, stop - start, TILE):
         size = min(stop - start - tile, TILE)
-        norms, best, second, index = screen(points, centers, chosen, tile, size, scratch, products)
+        norms, best, second, index = screen(points, centers, chosen, tile, size, scratch)
         for r in range(size):
             margin = centers.unit * (norms[r] + 3 * square) + 1e-12 * norms[r]  # 2 sqrt(norm) longest <= norm + square
             certain = second[r] - best[r] > 2 * margin
             labels[start + tile + r] = np.int64(index[r]) if certain else _decide(points, start + tile + r, centers)
-
-
-@compiled
-def _work_space(points, centers):
-    kind = centers.screen.dtype
-    return np.empty(TILE * room(points), dtype=kind), np.empty(TILE * len(centers.values), dtype=kind)
 
 
 @compiled(relaxed=True)
@@ -249,9 +243,9 @@ def _tighten(points, centers, bounds, separation, chosen, count):
 
 
 @compiled(relaxed=True)
-def _compare(points, centers, bounds, chosen, first, size, scratch, products, found):
+def _compare(points, centers, bounds, chosen, first, size, scratch, found):
     """Compare the selected points with all centers: write the nearest center to ``found`` and new bounds to ``bounds``."""
-    norms, best, second, index = screen(points, centers, chosen, first, size, scratch, products)
+    norms, best, second, index = screen(points, centers, chosen, first, size, scratch)
     for r in range(size):
         i = chosen[first + r]
         margin = 2 * centers.unit * centers.longest * (np.sqrt(norms[r]) + centers.longest) + 1e-12 * norms[r]
@@ -266,7 +260,7 @@ def _compare(points, centers, bounds, chosen, first, size, scratch, products, fo
 
 
 @compiled(relaxed=True)
-def screen(points, centers, chosen, first, size, scratch, products):
+def screen(points, centers, chosen, first, size, scratch):
     """Return the squared length, the smallest and second smallest cost, and the index of the smallest, for each selected point."""
     k = centers.values.shape[0]
     norms = np.empty(size)
@@ -274,7 +268,7 @@ def screen(points, centers, chosen, first, size, scratch, products):
     index = np.empty(size, dtype=centers.screen.dtype)  # floats, so that the selection is vectorized like the others
     for r in range(size):
         best[r], second[r], index[r] = np.inf, np.inf, 0.0
-    table = products[: k * size].reshape(k, size)
+    table = np.empty((k, size), dtype=centers.screen.dtype)
     load(points, chosen, first, size, scratch, norms)
     inner_products(points, chosen, first, size, scratch, centers.screen, centers.transposed, table)
     for c in range(k):

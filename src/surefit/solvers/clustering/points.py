@@ -174,20 +174,19 @@ def _(points):
 @load.register(DensePoints)
 def _(points, chosen, first, count, scratch, norms):
     d = len(points.shift)
-    rows = scratch[: count * d].reshape(count, d)
     for r in range(count):
         i = chosen[first + r]
         total = 0.0
         for j in range(d):
             value = (points.values[i, j] - points.shift[j]) * points.scale
-            rows[r, j] = value
+            scratch[r, j] = value
             total += value * value
         norms[r] = total
 
 
 @inner_products.register(DensePoints)
 def _(points, chosen, first, count, scratch, vectors, transposed, out):
-    np.dot(vectors, scratch[: count * len(points.shift)].reshape(count, len(points.shift)).T, out)
+    np.dot(vectors, scratch[:count].T, out)
 
 
 @add_point.register(DensePoints)

@@ -14,6 +14,7 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.threads import map_blocks, tree_sum
+from surefit.solvers.clustering.assignments import lower_to_new_center
 from surefit.solvers.clustering.points import (
     SparsePoints,
     as_points,
@@ -34,20 +35,17 @@ def k_means_plus_plus(points: Any, weights: np.ndarray, k: int, random, n_jobs: 
     """
     n, trials = len(weights), 2 + int(math.log(k))
     order = canonical_order(points, n)
-    out = np.empty((trials, n))
     centers = np.empty((k, len(points.shift)))
     centers[0] = coordinates(points, draw(weights, order, random.random(1))[0])
     closest = np.full(n, np.inf)
-    _after_adding(points, weights, centers[:1], closest, out, n_jobs)
-    closest[:] = out[0]
     for c in range(1, k):
+        lower_to_new_center(points, centers[c - 1], closest, n_jobs)
         potential = weights * closest
         if not potential.any():
             potential = weights
         candidates = draw(potential, order, random.random(trials))
         rows = coordinates_of(points, candidates)
-        best = int(np.argmin(_after_adding(points, weights, rows, closest, out, n_jobs)))
-        centers[c], closest[:] = rows[best], out[best]
+        centers[c] = rows[int(np.argmin(_after_adding(points, weights, rows, closest, n_jobs)))]
     return centers
 
 
@@ -93,7 +91,8 @@ def _equal_points(points: Any, n: int, place: np.ndarray) -> np.ndarray:
 
 def draw(masses: np.ndarray, order: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     """Draw points with probability proportional to their masses by inverting the distribution function."""
-    return drawn(masses[order].cumsum(), order, uniforms)
+    cumulated = masses[order]
+    return drawn(np.cumsum(cumulated, out=cumulated), order, uniforms)
 
 
 def drawn(cumulated: np.ndarray | None, order: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
@@ -107,13 +106,13 @@ def drawn(cumulated: np.ndarray | None, order: np.ndarray, uniforms: np.ndarray)
     return order[place]
 
 
-def _after_adding(points, weights, candidates, closest, out, n_jobs) -> np.ndarray:
-    """Set ``out[c]`` to the squared distances to the nearest center if candidate c is added; return their weighted sums."""
+def _after_adding(points, weights, candidates, closest, n_jobs) -> np.ndarray:
+    """Return, for each candidate, the weighted sum of the squared distances to the nearest center if it is added."""
     n = len(weights)
     norms = np.einsum("kj,kj->k", candidates, candidates)
 
     def work(start: int, stop: int) -> np.ndarray:
-        return _closest_block(points, weights, candidates, norms, closest, start, stop, out)
+        return _closest_block(points, weights, candidates, norms, closest, start, stop)
 
     return tree_sum(map_blocks(work, n, block_size(n), n_jobs))
 
@@ -143,11 +142,9 @@ def _equal_sparse(points, n, place):
 
 
 @compiled(relaxed=True)
-def _closest_block(points, weights, candidates, norms, closest, start, stop, out):
+def _closest_block(points, weights, candidates, norms, closest, start, stop):
     totals = np.zeros(len(candidates))
     for i in range(start, stop):
         for c in range(len(candidates)):
-            distance = min(squared_distance(points, i, candidates[c], norms[c]), closest[i])
-            out[c, i] = distance
-            totals[c] += weights[i] * distance
+            totals[c] += weights[i] * min(squared_distance(points, i, candidates[c], norms[c]), closest[i])
     return totals

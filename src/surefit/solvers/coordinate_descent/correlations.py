@@ -52,7 +52,7 @@ class LazyCorrelations:
         self._change = rest * (1 + 1e-9)
 
     def _find(self, thresholds: np.ndarray, positive: bool, skip: np.ndarray) -> np.ndarray:
-        return np.flatnonzero((self.bounds(positive) >= thresholds) & ~skip)
+        return ((self.bounds(positive) >= thresholds) & ~skip).nonzero()[0]
 
     def bounds(self, positive: bool) -> np.ndarray:
         """Return upper bounds on the correlations (on their absolute values unless ``positive``) with the last vector."""

@@ -40,14 +40,14 @@ class Evaluator:
     def set_terms(self, terms: ElasticTerms) -> None:
         """Set the penalty (for columns of length one)."""
         self._terms = terms
-        free = np.flatnonzero((terms.slopes == 0.0) & (terms.curvatures == 0.0))
+        free = ((terms.slopes == 0.0) & (terms.curvatures == 0.0)).nonzero()[0]
         if not np.array_equal(free, self._free.columns) or self._free.positive != terms.positive:
             self._free = FreeColumns(self._prepared, free, terms.positive)
 
     def at(self, columns: np.ndarray, coefs: np.ndarray) -> Evaluation:
         """Evaluate the point with these coefficients, zero elsewhere."""
         p, terms = self._prepared, self._terms
-        used = np.flatnonzero(coefs)
+        used = coefs.nonzero()[0]
         residual = p.y.copy()
         add_columns(p.design, columns[used], -coefs[used] * p.scales[columns[used]], p.means, residual)
         mask = self._nothing.copy()

@@ -116,20 +116,20 @@ class WorkingSet:
             again, support = len(left) < len(support), left
 
     def _support(self, free: np.ndarray) -> np.ndarray:
-        return np.flatnonzero((self.coefs != 0.0) | free)
+        return ((self.coefs != 0.0) | free).nonzero()[0]
 
     def _gradient(self) -> np.ndarray:
         gradient = self._products.copy()
-        used = np.flatnonzero(self.coefs)
+        used = self.coefs.nonzero()[0]
         _subtract_rows(self._gram, used, self.coefs[used], gradient)
         return gradient
 
     def _status(self, gradient, a, b, positive) -> tuple[float, float]:
         """Return objective and duality gap of the restricted problem."""
-        u, used = self.coefs, np.flatnonzero(self.coefs)
+        u, used = self.coefs, self.coefs.nonzero()[0]
         squares = max(2 * self._prepared.null_objective - u @ (self._products + gradient), 0.0)
         loose = (a == 0.0) & (b == 0.0) & ((u > 0.0) | (gradient > 0.0) | (not positive))
-        unexplained = 0.5 * np.sum(gradient[loose] ** 2)  # gain of one more step on unpenalized columns
+        unexplained = 0.5 * float(gradient[loose] @ gradient[loose])  # gain of one more step on unpenalized columns
         objective = 0.5 * squares + a[used] @ np.abs(u[used]) + 0.5 * (b[used] @ u[used] ** 2)
         return float(objective), duality_gap(gradient, u, a, b, positive, squares, unexplained)[0]
 

@@ -64,7 +64,7 @@ def mean_square(weights, values):
 
 
 def _require_finite(norms: np.ndarray) -> None:
-    broken = np.flatnonzero(~np.isfinite(norms))
+    broken = (~np.isfinite(norms)).nonzero()[0]
     if len(broken):
         raise InvalidData(
             f"X: the squares of column {broken[0]} overflow or are not numbers; "

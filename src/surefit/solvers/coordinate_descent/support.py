@@ -75,9 +75,9 @@ class SupportSystem:
         full[support] = right
         inside = np.zeros(len(curvatures), dtype=bool)
         inside[support] = True
-        removed = np.flatnonzero(~inside[self._base])
+        removed = (~inside[self._base]).nonzero()[0]
         inside[self._base] = False
-        added = np.flatnonzero(inside)
+        added = inside.nonzero()[0]
         n_added, n_changes = len(added), len(added) + len(removed)
         border = np.zeros((len(self._base), n_changes + 1), order="F")
         border[:, :n_added] = gram[np.ix_(added, self._base)].T

@@ -15,13 +15,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import blas
 
 from surefit.core.jit import compiled
-from surefit.core.threads import blocks
+from surefit.core.threads import blocks, map_parts, tree_sum
 
 PILOT = 512  # rows of a class from which its mean is estimated
-CACHED = 2**17  # entries per block: one megabyte stays in the cache until its product is computed
+CACHED = 2**17  # entries per block of rows: one megabyte stays in the cache
+BATCHED = 2**19  # entries of all batches together: four megabytes mostly stay in the cache
 
 Scatters = Literal["each", "pooled", "none"]
 
@@ -116,12 +116,20 @@ def moments(rows: Grouped, scatters: Scatters = "each") -> Moments:
     """Return weights, means and scatter matrices of the classes; the scatter matrices are one per class, pooled, or omitted."""
     K, d = rows.n_classes, rows.X.shape[1]
     guesses = np.array([_mean(*rows.read(rows.members(k)[:PILOT])) if rows.count(k) else np.zeros(d) for k in range(K)])
-    totals, above = np.zeros(K), np.zeros((K, d))
-    products = np.zeros(({"each": K, "pooled": 1, "none": 0}[scatters], d, d))
-    for k, batch in _batches(rows, guesses, above, len(products)):
-        blas.dsyrk(1.0, batch.T, beta=1.0, c=products[k].T, overwrite_c=1)  # the lower triangle, in place
-    for product in products:
-        product += np.tril(product, -1).T
+    totals, count = np.zeros(K), {"each": K, "pooled": 1, "none": 0}[scatters]
+    room = max(1, min(rows.X.shape[0], 1024, max(d, BATCHED // (max(count, 1) * d))))  # rows of a batch
+    spare: list[np.ndarray] = []  # batches that no thread uses now; allocating them for each part would take longer
+
+    def part(start: int, stop: int) -> np.ndarray:
+        found, square = np.zeros((K + count * d, d)), np.empty((d, d))  # sums, and products below them
+        products, batches = found[K:].reshape(count, d, d), spare.pop() if spare else np.empty((count, room, d))
+        for k, batch in _batches(rows, guesses, found[:K], batches, start, stop):
+            products[k] += np.matmul(batch.T, batch, out=square)
+        spare.append(batches)
+        return found
+
+    found = tree_sum(map_parts(part, rows.X.shape, 24 * (K + count * d)))  # the parts need less memory than the rows
+    above, products = found[:K], found[K:].reshape(count, d, d)
     for k in range(K):
         members = rows.members(k)
         totals[k] = len(members) if rows.weights is None else math.fsum(rows.weights[members])
@@ -135,17 +143,19 @@ def _mean(block: np.ndarray, s: np.ndarray | None) -> np.ndarray:
     return block.mean(axis=0) if s is None else s @ block / s.sum()
 
 
-def _batches(rows: Grouped, guesses: np.ndarray, sums: np.ndarray, count: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield batches of the rows minus the estimates, times the square roots of their weights, for ``count`` products; fill ``sums``.
+def _batches(
+    rows: Grouped, guesses: np.ndarray, sums: np.ndarray, batches: np.ndarray, first: int, last: int
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield batches of some rows minus the estimates, times the square roots of their weights; fill ``sums``.
 
     Rows are read in the order of memory, which is faster than class by class.
     """
-    X, (n, d), weights = rows.X, rows.X.shape, np.ones(0) if rows.weights is None else rows.weights
+    X, n, weights = rows.X, last - first, np.ones(0) if rows.weights is None else rows.weights
     direct = isinstance(X, np.ndarray) and X.dtype == np.float64 and X.flags.c_contiguous
-    room = max(1, min(n, 1024, max(d, 2 * CACHED // (max(count, 1) * d))))  # no more memory than the products need
-    batches, sizes = np.empty((count, room, d)), np.zeros(count, dtype=np.int64)
+    sizes = np.zeros(len(batches), dtype=np.int64)
     for start, stop in blocks(n, n if direct else rows.block_size):
-        block = X if direct else np.ascontiguousarray(rows.read(np.arange(start, stop))[0])
+        start, stop = first + start, first + stop
+        block = X[start:stop] if direct else np.ascontiguousarray(rows.read(np.arange(start, stop))[0])
         at = 0
         while at < len(block):
             at, full = _distribute(

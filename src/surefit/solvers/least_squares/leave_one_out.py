@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from surefit.core.partitioned import Part, PartitionedRows
 from surefit.solvers.least_squares import moments as rows_of
@@ -45,13 +45,11 @@ class Path(NamedTuple):
 
 
 def eigenbasis(X, Y, weights, centered: bool) -> Basis:
-    """Decompose the smaller of the two Gram matrices."""
+    """Decompose the smaller of the two Gram matrices, in the library of the products: threads of two libraries compete."""
     n, d = X.shape
     if n < d:
         total, x_mean, y_mean = rows_of.means(X, Y, weights, centered)
-        values, Q = linalg.eigh(
-            rows_of.gram_of_rows(X, weights, x_mean), check_finite=False, overwrite_a=True, driver="evd"
-        )
+        values, Q = np.linalg.eigh(rows_of.gram_of_rows(X, weights, x_mean))
         values = np.where(
             values > n * EPS * values[-1], values, 0.0
         )  # centered rows have a null direction, up to rounding
@@ -59,7 +57,7 @@ def eigenbasis(X, Y, weights, centered: bool) -> Basis:
         along = np.sqrt(values)[:, None] * (Q.T @ (root * (Y - y_mean)))
         return Basis(total, x_mean, y_mean, values, along, Q, None, None)
     m = collect(X, Y, weights, centered)
-    values, V = linalg.eigh(m.gram, check_finite=False, driver="evd")
+    values, V = np.linalg.eigh(m.gram)
     return Basis(m.total, m.x_mean, m.y_mean, np.maximum(values, 0.0), V.T @ m.cross, None, V, m)
 
 

@@ -66,7 +66,8 @@ def solve(
         return _compressed(X, alpha, centered, positive, spectrum)
     n, d = X.shape
     if basis is not None and basis.Q is not None:
-        return _by_inner_products(X, Y, weights, alpha, centered, apply_of(basis, alpha))
+        known = (basis.total, basis.x_mean, basis.y_mean)
+        return _by_inner_products(X, Y, weights, alpha, known, apply_of(basis, alpha))
     if basis is not None and np.max(basis.values) + alpha <= WORST_CONDITION * (np.min(basis.values) + alpha):
         reused = Factor(apply_of(basis, alpha), d, np.empty(0), "eigenvectors, refined")
         return _refined(X, Y, weights, alpha, basis.moments, reused, spectrum)
@@ -75,7 +76,9 @@ def solve(
     if positive:
         return _non_negative(X, Y, weights, alpha, centered)
     if n < d:
-        return _by_inner_products(X, Y, weights, alpha, centered) if alpha > 0 else _wide(X, Y, weights, centered)
+        if alpha > 0:
+            return _by_inner_products(X, Y, weights, alpha, rows_of.means(X, Y, weights, centered))
+        return _wide(X, Y, weights, centered)
     m = collect(X, Y, weights, centered)
     factor = _cholesky(m.gram, alpha, spectrum) or _triangle(X, Y, weights, m, alpha)
     return _refined(X, Y, weights, alpha, m, factor, spectrum)
@@ -188,9 +191,9 @@ def _wide(X, Y, weights, centered: bool) -> Solution:
     )  # fmt: skip
 
 
-def _by_inner_products(X, Y, weights, alpha: float, centered: bool, apply=None) -> Solution:
+def _by_inner_products(X, Y, weights, alpha: float, means, apply=None) -> Solution:
     """Solve ridge regression with more features than rows: ``w = Z' (Z Z' + alpha I)^-1 y``, with refinement."""
-    total, x_mean, y_mean = rows_of.means(X, Y, weights, centered)
+    total, x_mean, y_mean = means
     root = np.ones((X.shape[0], 1)) if weights is None else np.sqrt(weights)[:, None]
     degrees_of_freedom = None
     if apply is None:

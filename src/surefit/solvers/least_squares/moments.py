@@ -5,17 +5,15 @@ Large data are divided into fixed parts, which threads share; the sums of the pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from surefit.core.threads import blas_threads, map_blocks, one_blas_thread, tree_sum
+from surefit.core.threads import map_parts, tree_sum
 
 BLOCK_BYTES = 4 * 2**20  # a block of rows that stays in the cache
-PARTS = 16  # largest number of parts that threads share
-THREADED = 2**21  # number of entries from which threads take less time than their start
 SAMPLED = 256  # number of rows from which the distance to the origin is estimated
 
 
@@ -34,17 +32,6 @@ def row_blocks(shape: tuple[int, int], first: int = 0) -> Iterator[slice]:
     """Divide the rows from ``first`` into blocks that fit into the cache."""
     size = max(64, BLOCK_BYTES // (8 * max(1, shape[1])))
     return (slice(start, min(start + size, shape[0])) for start in range(first, shape[0], size))
-
-
-def over_parts(work: Callable[[int, int], Any], shape: tuple[int, int], least: int) -> Any:
-    """Return the sum of ``work(start, stop)`` over fixed parts of at least ``least`` rows, with one BLAS thread each."""
-    n, d = shape
-    parts = min(PARTS, n // max(least, 1))
-    if n * d < THREADED or parts < 4:  # BLAS has its own threads
-        return work(0, n)
-    threads = blas_threads()
-    with one_blas_thread():
-        return tree_sum(map_blocks(work, n, -(-n // parts), threads))
 
 
 def collect(X, Y: np.ndarray, weights: np.ndarray | None, centered: bool) -> Moments:
@@ -77,7 +64,7 @@ def collect(X, Y: np.ndarray, weights: np.ndarray | None, centered: bool) -> Mom
             found[:-1] += Z.T @ Z
         return found
 
-    *products, sums = over_parts(part, (n, columns), 8 * columns)
+    *products, sums = tree_sum(map_parts(part, (n, columns), 8 * columns))
     products = np.array(products)
     if centered:
         products -= np.outer(sums, sums) / total
@@ -108,7 +95,7 @@ def _collect_in_place(X: np.ndarray, Y: np.ndarray, centered: bool, total: float
                 found[d, :d] += np.ones(len(Z)) @ Z
         return found
 
-    found = over_parts(part, (n, d), 8 * d)
+    found = tree_sum(map_parts(part, (n, d), 8 * d))
     gram, sums = found[:d, :d], found[d, :d]
     mean = sums / total
     gram -= np.outer(sums, mean)
@@ -152,7 +139,7 @@ def gradients(X, Y, weights, w: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarr
             found[-1] += (r * sr).sum(axis=0)
         return found
 
-    *gradient, sums, squares = over_parts(part, X.shape, 1024)
+    *gradient, sums, squares = tree_sum(map_parts(part, X.shape, 1024))
     return np.array(gradient) - (np.outer(x_mean, sums) if plain else 0.0), squares
 
 
@@ -204,8 +191,11 @@ def means(X, Y, weights: np.ndarray | None, centered: bool) -> tuple[float, np.n
     if sparse.issparse(X):
         return total, np.asarray(X.T @ s).ravel() / total, s @ Y / total
     rough = X[0].astype(np.float64)
-    exact = rough + sum((s[rows] @ (X[rows] - rough) for rows in row_blocks(X.shape)), np.zeros(X.shape[1])) / total
-    return total, exact, s @ Y / total
+    found = np.zeros(X.shape[1])
+    for rows in row_blocks(X.shape):
+        Z = X[rows] - rough
+        found += Z.sum(axis=0) if weights is None else weights[rows] @ Z
+    return total, rough + found / total, s @ Y / total
 
 
 def any_dense(X: Any) -> np.ndarray:

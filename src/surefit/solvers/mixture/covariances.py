@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 from surefit.core.dispatch import generic
 from surefit.core.jit import compiled
@@ -199,7 +199,8 @@ def _factor(matrix: np.ndarray, component: int) -> np.ndarray:
         lower = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
         raise np.linalg.LinAlgError(str(component)) from None
-    return np.ascontiguousarray(solve_triangular(lower, np.eye(len(matrix)), lower=True).T)
+    inverse, _ = dtrtri(lower, lower=1)
+    return np.ascontiguousarray(inverse.T)
 
 
 def half_log_determinants(shape: Any, k: int, d: int) -> np.ndarray:

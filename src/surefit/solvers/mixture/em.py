@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.budget import Budget, Reason
-from surefit.core.partitioned import Part, PartitionedRows, over_rows, weights_in
+from surefit.core.partitioned import Part, PartitionedRows, by_blocks, over_rows, weights_in
 from surefit.solvers.mixture.covariances import Diagonal, Full, Spherical, from_covariances
 from surefit.solvers.mixture.tiles import Reading, as_mixture, read
 
@@ -81,13 +81,15 @@ def _total(part: Part) -> tuple[float, np.ndarray]:
     return float(np.sum(weights)), weights @ numbers_in(part)
 
 
+@by_blocks
 def _scatter(part: Part, shift: np.ndarray) -> np.ndarray:
     centered = np.sqrt(weights_in(part))[:, None] * (part.X - shift)
     return centered.T @ centered
 
 
 def _largest(part: Part, shift: np.ndarray) -> float:
-    return float(np.max(np.abs(part.X - shift)))
+    above, below = part.X.max(axis=0) - shift, shift - part.X.min(axis=0)
+    return float(max(above.max(), below.max()))
 
 
 def _read(part: Part, shift: np.ndarray, mixture: Any, n_jobs: int | None) -> Reading:

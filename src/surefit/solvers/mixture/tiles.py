@@ -67,7 +67,9 @@ def read(X: np.ndarray, weights: np.ndarray, shift: np.ndarray, mixture: _Mixtur
 
     def work(start: int, stop: int) -> tuple:
         masses, first, second = np.zeros(k), np.zeros((k, d)), np.zeros((k, *inner))
-        value = _read_block(X, weights, shift, mixture, start, stop, masses, first, second)
+        scratch = np.empty(2 * TILE)
+        bits = scratch.view(np.int64)  # compiled code would take long to compile the view
+        value = _read_block(X, weights, shift, mixture, start, stop, scratch, bits, masses, first, second)
         return value, masses, first, second
 
     n = len(X)
@@ -109,10 +111,9 @@ def _log_density_block(X, shift, mixture, start, stop, out):
 
 
 @compiled(relaxed=True)
-def _read_block(X, weights, shift, mixture, start, stop, masses, first, second):  # noqa: C901 - one pass over a tile
+def _read_block(X, weights, shift, mixture, start, stop, scratch, bits, masses, first, second):  # noqa: C901 - one pass over a tile
     k, d = mixture.means.shape
-    rows, table, scratch = np.empty((d, TILE)), np.empty((k, TILE)), np.empty(2 * TILE)
-    largest, total, bits = np.empty(TILE), np.empty(TILE), scratch.view(np.int64)
+    rows, table, largest, total = np.empty((d, TILE)), np.empty((k, TILE)), np.empty(TILE), np.empty(TILE)
     chosen, share, about = np.empty(TILE, dtype=np.int64), np.empty(TILE), np.empty((d, TILE))
     log_likelihood = 0.0
     for begin in range(start, stop, TILE):

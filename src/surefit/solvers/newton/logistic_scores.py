@@ -31,10 +31,7 @@ class LogisticScores(ScalarScores):
             y, c = self.y[rows], self.weights[rows]
             u = y * z[rows]
             e = np.exp(-np.abs(u))
-            q = 1.0 / (1.0 + e)
-            small = e * q
-            np.multiply(-c * y, np.where(u >= 0.0, small, q), out=derivatives[rows])
-            np.multiply(c * small, q, out=curvatures[rows])
+            _differentiate(y, c, u, e, derivatives[rows], curvatures[rows])
             return _losses(c, u, e)
 
         return float(sum_blocks(work, n, BLOCK)), derivatives[:, None], curvatures
@@ -70,8 +67,7 @@ class LogisticScores(ScalarScores):
             return super().best_shift(Z)
         low, high, shift = -np.inf, np.inf, 0.0
         for _ in range(CONSTANT_STEPS):
-            _, derivatives, curvatures = self.evaluate(Z + shift)
-            slope, size, curvature = float(derivatives.sum()), float(np.abs(derivatives).sum()), float(curvatures.sum())
+            slope, size, curvature = self._sums_at(Z[:, 0], shift)
             if abs(slope) <= 1e-15 * size:
                 break
             low, high = (low, shift) if slope > 0.0 else (shift, high)
@@ -83,9 +79,31 @@ class LogisticScores(ScalarScores):
             shift = new
         return np.array([shift])
 
+    def _sums_at(self, z: np.ndarray, shift: float) -> list[float]:
+        """Return the sums of the derivatives, of their absolute values and of the curvatures at ``z + shift``, without storing these."""
+        first, second = np.empty((2, min(BLOCK, len(z))))
+
+        def work(start: int, stop: int) -> np.ndarray:
+            y, c = self.y[start:stop], self.weights[start:stop]
+            u, m = y * (z[start:stop] + shift), stop - start
+            _differentiate(y, c, u, np.exp(-np.abs(u)), first[:m], second[:m])
+            return np.array([first[:m].sum(), np.abs(first[:m]).sum(), second[:m].sum()])
+
+        return sum_blocks(work, len(z), BLOCK).tolist()
+
     def part(self, step: int) -> LogisticScores:
         """Return the loss of every ``step``-th row, with scaled weights."""
         return LogisticScores(self.y[::step], self.weights[::step] * step)
+
+
+def _differentiate(
+    y: np.ndarray, c: np.ndarray, u: np.ndarray, e: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> None:
+    """Write the derivatives and the curvatures of rows with margins ``u`` and ``e = exp(-|u|)``."""
+    q = 1.0 / (1.0 + e)
+    small = e * q
+    np.multiply(-c * y, np.where(u >= 0.0, small, q), out=first)
+    np.multiply(c * small, q, out=second)
 
 
 def _losses(c: np.ndarray, u: np.ndarray, e: np.ndarray) -> float:

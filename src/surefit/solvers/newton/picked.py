@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.solvers.newton import csr_products
 
 SHORT = 8.0  # rows are short if they contain this many times fewer pairs of entries than there are pairs of columns
 MOST_CENTERED = 0.9  # fraction of the sum of squares of a column that centering may remove before it loses digits
@@ -31,7 +32,7 @@ class Picked(NamedTuple):
 
     def times(self, w: np.ndarray) -> np.ndarray:
         """Return the product with ``w``, one coefficient per included column."""
-        return _times(self.data, self.indices, self.indptr, w)
+        return csr_products.dots(self, w)
 
     def gram(self, weights: np.ndarray, means: np.ndarray) -> np.ndarray | None:
         """Return the Gram matrix of the centered columns with weighted rows; None if another method is faster or more accurate."""
@@ -77,36 +78,25 @@ class Picker:
             if self._memory is None:
                 self._memory = np.empty(X.nnz), np.empty_like(X.indices), np.empty_like(X.indptr)
             data, indices, indptr = self._memory
-            count = _pick(X.data, X.indices, X.indptr, place, data, indices, indptr)
+            count = int(_pick(X.data, X.indices, X.indptr, place, place >= 0, data, indices, indptr))
             return data[:count], indices[:count], indptr
         return X.data, X.indices, X.indptr
 
 
 @compiled
-def _pick(data, indices, indptr, place, out, positions, starts):
-    count = 0
+def _pick(data, indices, indptr, place, wanted, out, positions, starts):
+    count = np.uint64(0)
     for i in range(len(indptr) - 1):
         starts[i] = count
-        for entry in range(indptr[i], indptr[i + 1]):
-            position = place[np.uint32(indices[entry])]
-            positions[count] = (
-                position  # always written, kept only if the column is wanted: avoids an unpredictable branch
-            )
-            out[count] = data[entry]
-            count += position >= 0
+        for entry in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            positions[count] = entry  # kept only if the column is wanted; this avoids an unpredictable branch
+            count += np.uint64(wanted[np.uint64(indices[entry])])
     starts[len(indptr) - 1] = count
+    for k in range(count):
+        kept = np.uint64(positions[k])
+        out[k] = data[kept]
+        positions[k] = place[np.uint64(indices[kept])]
     return count
-
-
-@compiled
-def _times(data, indices, indptr, w):
-    out = np.empty(len(indptr) - 1)
-    for i in range(len(out)):
-        dot = 0.0
-        for entry in range(indptr[i], indptr[i + 1]):
-            dot += data[entry] * w[np.uint32(indices[entry])]
-        out[i] = dot
-    return out
 
 
 @compiled
@@ -116,12 +106,12 @@ def _add_pairs(data, indices, indptr, weights, pairs, squares, sums):
         weight = weights[i]
         if weight == 0.0:
             continue
-        start = indptr[i]
-        for entry in range(start, indptr[i + 1]):
-            column = np.uint32(indices[entry])
+        start = np.uint64(indptr[i])
+        for entry in range(start, np.uint64(indptr[i + 1])):
+            column = np.uint64(indices[entry])
             value = weight * data[entry]
             row = pairs[column]
             for other in range(start, entry):
-                row[np.uint32(indices[other])] += value * data[other]
+                row[np.uint64(indices[other])] += value * data[other]
             squares[column] += value * data[entry]
             sums[column] += value

@@ -57,6 +57,7 @@ def gap_rounding(
         last = COLUMN_SUMS * np.tile(scores.weights[:, None], scores.n_scores)
         size *= 2.0  # a probability depends on its own score and the mean of all
     curved = np.column_stack([scores.diagonal(state, k) for k in range(scores.n_scores)])
+    del state
     from_far = np.outer(np.sum(last, axis=0), far)
 
     def effect(off_theta: np.ndarray, off_v: np.ndarray) -> float:
@@ -74,14 +75,20 @@ def gap_rounding(
         return float(own + scores.width * np.sum(off_theta))
 
     def off_derivatives(off_scores: np.ndarray) -> np.ndarray:
-        around = [scores.evaluate(Z + move * off_scores)[2] for move in (-1.0, 1.0)]
-        steep = [np.maximum(*(scores.diagonal(other, k) for other in around)) for k in range(scores.n_scores)]
-        return np.maximum(curved, np.column_stack(steep)) * np.max(off_scores, axis=1, keepdims=True) + last
+        steep = curved.copy()
+        for move in (-1.0, 1.0):
+            other = scores.evaluate(Z + move * off_scores)[2]
+            for k in range(scores.n_scores):
+                np.maximum(steep[:, k], scores.diagonal(other, k), out=steep[:, k])
+            del other  # before the next evaluation allocates
+        steep *= np.max(off_scores, axis=1, keepdims=True)
+        steep += last
+        return steep
 
     with np.errstate(over="ignore", invalid="ignore"):
         peaks = rows.peaks
         everywhere = LAST_PLACES * (np.abs(W) @ peaks + size)
-        off_theta = off_derivatives(np.tile(everywhere, (len(Z), 1)))
+        off_theta = off_derivatives(np.broadcast_to(everywhere, Z.shape))
         total = effect(off_theta, np.outer(np.sum(off_theta, axis=0), peaks) + from_far)
         enough = NEGLIGIBLE * abs(value) + UNREAD_DIGITS * gap
         if total > enough:  # row by row, because one distant row dominates the coarse bound

@@ -10,11 +10,13 @@ from scipy import sparse
 
 from surefit.core.fingerprint import largest_entry
 from surefit.core.jit import compiled
-from surefit.core.threads import sum_blocks
+from surefit.core.threads import TALL, THREADED, blas_threads, map_parts, sum_blocks, tree_sum
 from surefit.operators import as_design, gram_rows
+from surefit.solvers.newton import csr_products
 from surefit.solvers.newton.picked import Picker
 
 BLOCK = 1 << 14  # rows per partial sum
+LEAST = 1024  # dense rows per part that threads share
 NARROW = 300  # columns up to which compiled products are used
 FEW_ROWS = 0.5  # fraction of rows with curvature below which the others are excluded from a Gram matrix
 
@@ -33,6 +35,7 @@ class Rows:
             X = np.asarray(X, dtype=np.float64)
         self.X = X
         self.sparse = sparse.issparse(X)
+        self._csr = self.sparse and X.format == "csr"
         self.shape = X.shape
         # below this width, loops over rows are faster than BLAS
         self._narrow = not self.sparse and X.flags.c_contiguous and 0 < X.shape[1] <= NARROW
@@ -54,16 +57,22 @@ class Rows:
         return np.asarray(self.X @ W.T)
 
     def _times(self, w: np.ndarray) -> np.ndarray:
+        if self._csr:
+            return csr_products.dots(self.X, w)
         if not self._narrow:
             return np.asarray(self.X @ w)
         if self._last is None or not np.array_equal(self._last[0], w):
-            self._last = w.copy(), _dots(self.X, w)
+            parts = map_parts(lambda start, stop: _dots(self.X[start:stop], w), self.shape, LEAST)
+            self._last = w.copy(), parts[0] if len(parts) == 1 else np.concatenate(parts)
         return self._last[1]
 
     def _sums(self, v: np.ndarray) -> np.ndarray:
+        if self._csr:
+            return csr_products.sums(self.X, v, self.shape[1])
         if not self._narrow:
             return np.asarray(self.X.T @ v)
-        return sum_blocks(lambda start, stop: _sums(self.X[start:stop], v[start:stop]), len(v), BLOCK)
+        threads = blas_threads() if self.X.size >= THREADED else None
+        return sum_blocks(lambda start, stop: _sums(self.X[start:stop], v[start:stop]), len(v), BLOCK, threads)
 
     def transposed(self, V: np.ndarray) -> np.ndarray:
         """Return ``V' X``."""
@@ -85,17 +94,27 @@ class Rows:
             gram = self._picker.pick(columns).gram(weights, means[columns])
             if gram is not None:
                 return gram
-        design = self.design
+        X, scales = self.X, np.ones(self.shape[1])
         if len(used) < FEW_ROWS * self.shape[0] and not self.sparse:
-            design, weights = as_design(self.X[used]), weights[used]
-        scales = np.ones(self.shape[1])
-        return gram_rows(design, columns, 0, np.ascontiguousarray(weights), means, scales, _nothing)
+            X, weights = self.X[used], weights[used]
+        weights = np.ascontiguousarray(weights)
+
+        def part(start: int, stop: int) -> np.ndarray:
+            whole = X is self.X and stop - start == len(weights)
+            design = self.design if whole else as_design(X[start:stop])
+            return gram_rows(design, columns, 0, weights[start:stop], means, scales, _nothing)
+
+        if self.sparse or not X.flags.c_contiguous:
+            return part(0, len(weights))
+        return tree_sum(map_parts(part, (len(weights), len(columns)), max(LEAST, TALL * len(columns))))
 
     @cached_property
     def peaks(self) -> np.ndarray:
         """Largest absolute value of each column."""
-        if self.sparse and self.X.format == "csr":
+        if self._csr:
             return _peaks(self.X.data, self.X.indices, np.zeros(self.shape[1]))
+        if self._narrow:
+            return np.max(map_parts(lambda start, stop: _largest(self.X[start:stop]), self.shape, LEAST), axis=0)
         highest, lowest = self.X.max(axis=0), self.X.min(axis=0)
         if self.sparse:
             highest, lowest = highest.toarray().ravel(), lowest.toarray().ravel()
@@ -115,8 +134,8 @@ class Rows:
 
     def curvature_times(self, curvatures: np.ndarray, v: np.ndarray, center: bool) -> np.ndarray:
         """Return ``X' D (X v - mean)`` for curvatures ``D``, with the D-weighted mean or zero."""
-        if self.sparse and self.X.format == "csr":
-            return _curvature_times(self.X.data, self.X.indices, self.X.indptr, curvatures, v, center)
+        if self._csr:
+            return csr_products.curvature_times(self.X, curvatures, v, center)
         u = np.asarray(self.X @ v)
         if center:
             u = u - (curvatures @ u) / max(curvatures.sum(), 1e-300)
@@ -124,13 +143,15 @@ class Rows:
 
     @cached_property
     def _squares(self):
-        return self.X.multiply(self.X).tocsr() if self.sparse else None
+        return self.X.multiply(self.X).tocsr()
 
     def square_sums(self, weights: np.ndarray) -> np.ndarray:
         """Return ``sum_i weights_i x_ij^2`` for every column."""
-        if self.sparse:
-            return np.asarray(self._squares.T @ weights).ravel()
-        return np.einsum("ij,ij,i->j", self.X, self.X, weights, optimize=False)
+        if not self.sparse:
+            return np.einsum("ij,ij,i->j", self.X, self.X, weights, optimize=False)
+        if self._csr:
+            return csr_products.square_sums(self.X, weights, self.shape[1])
+        return np.asarray(self._squares.T @ weights).ravel()
 
     def part(self, step: int) -> Rows:
         """Return every ``step``-th row."""
@@ -158,33 +179,12 @@ def _sums(X, v):
 
 
 @compiled
-def _curvature_times(data, indices, indptr, curvatures, v, center):
-    # rows without curvature are skipped; a row is still in cache when it is scattered
-    n = len(indptr) - 1
-    out = np.zeros(len(v))
-    scores = np.empty(n if center else 0)
-    mean, total = 0.0, 0.0
-    if center:
-        for i in range(n):
-            if curvatures[i] > 0.0:
-                dot = 0.0
-                for entry in range(indptr[i], indptr[i + 1]):
-                    dot += data[entry] * v[indices[entry]]
-                scores[i] = dot
-                mean += curvatures[i] * dot
-                total += curvatures[i]
-        mean = mean / total if total > 0.0 else 0.0
-    for i in range(n):
-        if curvatures[i] > 0.0:
-            if center:
-                dot = scores[i] - mean
-            else:
-                dot = 0.0
-                for entry in range(indptr[i], indptr[i + 1]):
-                    dot += data[entry] * v[indices[entry]]
-            dot *= curvatures[i]
-            for entry in range(indptr[i], indptr[i + 1]):
-                out[indices[entry]] += dot * data[entry]
+def _largest(X):
+    out = np.zeros(X.shape[1])
+    for i in range(len(X)):
+        for j in range(len(out)):
+            size = abs(X[i, j])
+            out[j] = size if size > out[j] else out[j]
     return out
 
 

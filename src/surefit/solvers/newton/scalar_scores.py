@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.threads import blas_threads, sum_blocks
 from surefit.solvers.newton.terms import score_terms, young
 
+BLOCK = 16_384  # rows per block
+MANY = 65_536  # number of rows from which threads share them
 CONSTANT_STEPS = 60  # iterations of the safeguarded search for the best constant
 
 
@@ -32,9 +35,15 @@ class ScalarScores:
 
     def evaluate(self, Z: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the total loss, its derivatives (n, 1) and curvatures (n,)."""
-        derivatives, curvatures = np.empty(len(self.y)), np.empty(len(self.y))
-        total = loss_terms(self.loss, self.y, self.weights, Z[:, 0], derivatives, curvatures)
-        return total, derivatives[:, None], curvatures
+        n, z = len(self.y), Z[:, 0]
+        derivatives, curvatures = np.empty(n), np.empty(n)
+
+        def work(start: int, stop: int) -> float:
+            rows = slice(start, stop)
+            return loss_terms(self.loss, self.y[rows], self.weights[rows], z[rows], derivatives[rows], curvatures[rows])
+
+        total = sum_blocks(work, n, BLOCK, blas_threads() if n >= MANY else None)
+        return float(total), derivatives[:, None], curvatures
 
     def value(self, Z: np.ndarray) -> float:
         """Return the total loss."""

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.threads import sum_blocks
+from surefit.solvers.smo.gaussian_rows import PIECE, GaussianRows, share_of
 from surefit.solvers.smo.problem import BoxProblem, best_offsets, row_gaps
-from surefit.solvers.smo.rows import PIECE, GaussianRows, LinearRows, StoredRows, share_of
+from surefit.solvers.smo.rows import LinearRows, StoredRows
 
 UNIT = 2e-16
 NOISE = 0.1 * UNIT  # rounding error of a score relative to the kernel times the dual vector, allowing for cancellation

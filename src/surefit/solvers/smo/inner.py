@@ -131,9 +131,8 @@ def solve_singles(K, g, beta, low, high, epsilon, tolerance, max_steps, scale):
 
 
 @compiled(relaxed=True)
-def subtract_rows(rows, slots, change, g):
-    """Compute ``g -= change @ rows[slots]``, eight rows at a time, so that g is read once per eight rows."""
-    n = len(g)
+def subtract_rows(rows, slots, change, g, start, stop):
+    """Compute ``g -= change @ rows[slots]`` from ``start`` to ``stop``, eight rows at a time, so that g is read once per eight rows."""
     count = len(slots)
     first = 0
     while first + 8 <= count:
@@ -141,12 +140,12 @@ def subtract_rows(rows, slots, change, g):
         e, f, p, q = rows[slots[first + 4]], rows[slots[first + 5]], rows[slots[first + 6]], rows[slots[first + 7]]
         ca, cb, cc, cd = change[first], change[first + 1], change[first + 2], change[first + 3]
         ce, cf, cp, cq = change[first + 4], change[first + 5], change[first + 6], change[first + 7]
-        for k in range(n):
+        for k in range(start, stop):
             g[k] -= ca * a[k] + cb * b[k] + cc * c[k] + cd * d[k] + ce * e[k] + cf * f[k] + cp * p[k] + cq * q[k]
         first += 8
     for s in range(first, count):
         row, amount = rows[slots[s]], change[s]
-        for k in range(n):
+        for k in range(start, stop):
             g[k] -= amount * row[k]
 
 

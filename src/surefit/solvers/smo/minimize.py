@@ -15,7 +15,7 @@ import numpy as np
 
 from surefit.core.budget import Budget, Reason
 from surefit.solvers.smo.evaluation import UNIT, Point, combine, evaluate, in_noise, quick_gap
-from surefit.solvers.smo.inner import derivatives, solve_pairs, solve_singles, subtract_rows
+from surefit.solvers.smo.inner import derivatives, solve_pairs, solve_singles
 from surefit.solvers.smo.newton import polish
 from surefit.solvers.smo.problem import BoxProblem, balanced, row_gaps
 from surefit.solvers.smo.rows import RowCache, stored
@@ -210,7 +210,7 @@ def _round(
         moved = np.flatnonzero(change)
         if len(moved) == 0:
             break
-        subtract_rows(cache.rows, cache.fetch(chosen[moved]), change[moved], g)
+        cache.subtract(chosen[moved], change[moved], g)
         noise += spread**2 * float(change @ change)
         dual += 0.5 * float(change @ (derivative + g_before)) - eps * float(
             np.abs(part).sum() - np.abs(beta[chosen]).sum()

@@ -75,7 +75,7 @@ def run_sets(
         moved = np.flatnonzero(change)
         if len(moved) == 0:
             return did, None
-        subtract_rows(cache.rows, slots[moved], -change[moved], v)
+        subtract_rows(cache.rows, slots[moved], -change[moved], v, 0, len(v))
         a[chosen] = part
         beta += np.bincount(members, weights=change, minlength=len(beta))
         noise += (FLOAT32 * scale) ** 2 * float(change @ change)

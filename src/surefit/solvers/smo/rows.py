@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,13 @@ from scipy import sparse
 
 from surefit.core.jit import compiled
 from surefit.core.loops import copy_into
-from surefit.core.threads import map_blocks, tree_sum
+from surefit.core.threads import map_blocks
 from surefit.kernels import RBF, Kernel, Linear
 from surefit.kernels.rows import GramRows
-from surefit.solvers.smo.inner import gather
+from surefit.solvers.smo.gaussian_rows import COLUMNS, PIECE, GaussianRows
+from surefit.solvers.smo.inner import gather, subtract_rows
 
-PIECE = 4 << 20  # bytes per call of the kernel: blocks of this size stay in the cache and are reused
-SHARES = 16  # parts of a product with all rows, for threads
-
-
-def share_of(rows: int, step: int) -> int:
-    """Return the number of rows per part: a multiple of ``step``, the number of rows computed at a time."""
-    return step * max(1, -(-rows // (SHARES * step)))
+THREADED = 1 << 21  # number of values below which starting threads takes longer than the work
 
 
 def solver_rows(kernel: Kernel, X) -> tuple[Any, Any]:
@@ -46,51 +42,6 @@ class LinearRows(GramRows):
     def times(self, beta: np.ndarray) -> np.ndarray:
         """Return ``K beta = X (X' beta)``."""
         return np.asarray(self.A @ (self.A.T @ beta)).ravel()
-
-
-class GaussianRows:
-    r"""Gaussian rows by one product: :math:`\langle (x, -|x|^2/2, 1), (x', 1, -|x'|^2/2) \rangle = -|x - x'|^2 / 2`.
-
-    Two additional columns are cheaper than another pass over the result. Entries may exceed one by rounding, which does
-    not affect the solver.
-
-    Parameters
-    ----------
-    extended : ndarray of shape (n, d + 2)
-        Centered rows in units of the length scale, then a one and minus half the squared norm.
-    """
-
-    def __init__(self, extended: np.ndarray):
-        self.extended = extended
-        self.n, self.diagonal = len(extended), np.ones(len(extended))
-
-    def block(self, indices) -> np.ndarray:
-        """Return the rows ``indices``."""
-        return _values(self.extended[indices], self.extended, indices)
-
-    def times(self, beta: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Return ``K beta``; values between two rows with non-zero weights are computed once."""
-        support = np.flatnonzero(beta)
-        order = np.concatenate([support, np.flatnonzero(beta == 0.0)])
-        rows, weights, s = self.extended[order], beta[support], len(support)
-        step = max(1, PIECE // (8 * self.n))
-
-        def add(first, last):
-            sums = np.zeros(self.n)
-            for start in range(first, last, step):
-                stop = min(start + step, last)
-                values = _values(rows[start:stop].copy(), rows[start:], np.arange(stop - start))
-                sums[start:] += weights[start:stop] @ values
-                sums[start:stop] += values[:, stop - start : s - start] @ weights[stop:]
-            return sums
-
-        scores = np.zeros(self.n)
-        scores[order] = tree_sum(map_blocks(add, s, share_of(s, step), n_jobs))
-        return scores
-
-    def take(self, indices) -> GaussianRows:
-        """Return the prepared rows of some of the elements."""
-        return GaussianRows(self.extended[indices])
 
 
 class StoredRows:
@@ -121,15 +72,6 @@ class StoredRows:
 def stored(gram: Any) -> StoredRows:
     """Return the rows of the whole Gram matrix, computed if it is not stored yet."""
     return gram if isinstance(gram, StoredRows) else StoredRows(gram.block(np.arange(gram.n)))
-
-
-def _values(left: np.ndarray, right: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
-    """Return the values of rows ``left`` (overwritten) with rows ``right``; ``diagonal`` is the column of each row itself."""
-    left[:, -2], left[:, -1] = left[:, -1].copy(), 1.0
-    with np.errstate(invalid="ignore"):  # BLAS may read beyond short rows and raise flags
-        values = left @ right.T
-    values[np.arange(len(left)), diagonal] = 0.0
-    return np.exp(values, out=values)
 
 
 class RowCache:
@@ -177,24 +119,58 @@ class RowCache:
 
     def fetch(self, indices: np.ndarray) -> np.ndarray:
         """Return the slots of the rows ``indices``, computing the missing ones."""
+        missing, room = self._claim(indices)
+        self._map(*self._filling(missing, room), len(missing))
+        return self.slot[indices]
+
+    def subtract(self, indices: np.ndarray, change: np.ndarray, g: np.ndarray) -> None:
+        """Compute ``g -= change @ K[indices]``; columns of missing rows are used while they are in the processor's cache."""
+        missing, room = self._claim(indices)
+        slots, (fill, length, size) = self.slot[indices], self._filling(missing, room)
+        if length != self.gram.n:  # the missing rows are divided, not their columns
+            self._map(fill, length, size, len(missing))
+
+        def work(start: int, stop: int) -> None:
+            if len(missing) and length == self.gram.n:
+                fill(start, stop)
+            subtract_rows(self.rows, slots, change, g, start, stop)
+
+        self._map(work, self.gram.n, COLUMNS, len(indices))
+
+    def _map(self, work: Any, length: int, size: int, rows: int) -> None:
+        """Run ``work`` on parts, by threads if there are enough values in ``rows`` rows."""
+        if rows:
+            map_blocks(work, length, size, self.n_jobs if rows * self.gram.n >= THREADED else None)
+
+    def _filling(self, missing: np.ndarray, room: np.ndarray) -> tuple[Any, int, int]:
+        """Return a function that computes a part of the missing rows, the length to divide, and the length of a part."""
+        gram = self.gram
+        if isinstance(gram, GaussianRows):
+            return partial(gram.fill, self.rows, missing, room), gram.n, COLUMNS
+
+        def compute(start, stop):
+            _store(gram.block(missing[start:stop]), room[start:stop], self.rows)
+
+        return compute, len(missing), max(1, PIECE // (4 * gram.n))
+
+    def _claim(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the missing rows and the slots that are theirs from now on, in the order of memory."""
         self.clock += 1
         slots = self.slot[indices]
         self.used[slots[slots >= 0]] = self.clock
         missing = indices[slots < 0]
         if len(missing):
-            room = np.argpartition(self.used, len(missing) - 1)[: len(missing)]
+            room = np.flatnonzero(self.used < 0)[: len(missing)]
+            if len(room) < len(missing):
+                room = np.sort(np.argpartition(self.used, len(missing) - 1)[: len(missing)])
             evicted = self.owner[room]
             self.slot[evicted[evicted >= 0]] = -1
             self.owner[room] = missing
             self.slot[missing] = room
             self.used[room] = self.clock
-
-            def compute(start, stop):
-                _store(self.gram.block(missing[start:stop]), room[start:stop], self.rows)
-
-            map_blocks(compute, len(missing), max(1, PIECE // (4 * self.gram.n)), self.n_jobs)
             self.computed += len(missing)
-        return self.slot[indices]
+            return missing, room
+        return missing, missing
 
     def among(self, indices: np.ndarray) -> np.ndarray:
         """Return the kernel values among some rows: from the cache if all are known, otherwise by one small product."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from surefit.core.jit import compiled
 
-STATE = 10  # numbers stored per knot
+STATE = 5  # numbers stored per knot
 
 
 @compiled
@@ -63,30 +63,9 @@ def join(own, mirrored):
 
 
 @compiled
-def sweep(gaps, weights, targets, rate, lead, states):
-    """Compute the information of the data left (five numbers) and right (five more) of every knot.
-
-    Both recursions run in one loop, so that their divisions overlap.
-    """
-    n = len(targets)
-    a, b, c, u, v = start(lead, rate)
-    a2, b2, c2, u2, v2 = 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(n):
-        k = n - 1 - i
-        s, t = states[i], states[k]
-        s[0], s[1], s[2], s[3], s[4] = a, b, c, u, v
-        t[5], t[6], t[7], t[8], t[9] = a2, b2, c2, u2, v2
-        if k > 0:
-            a, b, c, u, v = see(a, b, c, u, v, weights[i], targets[i])
-            a2, b2, c2, u2, v2 = see(a2, b2, c2, u2, v2, weights[k], targets[k])
-            a, b, c, u, v = move(a, b, c, u, v, gaps[i], rate)
-            a2, b2, c2, u2, v2 = move(a2, b2, c2, u2, v2, gaps[k - 1], rate)
-
-
-@compiled
-def meet(s, weight, y):
+def meet(own, mirrored, weight, y):
     """Return value, derivative, leave-one-out residual, and ``1 - h`` (h: diagonal of the hat matrix) at one knot."""
-    a, b, c, u, v = join((s[0], s[1], s[2], s[3], s[4]), (s[5], s[6], s[7], s[8], s[9]))
+    a, b, c, u, v = join(own, mirrored)
     left_out, residual_diagonal, value = 0.0, 0.0, y
     if a > 0.0 and c > 0.0:  # otherwise the other data determine no spline, and the spline interpolates this datum
         without = u - b * v
@@ -102,11 +81,32 @@ def meet(s, weight, y):
 
 
 @compiled
-def smooth(gaps, weights, targets, rate, lead, states, curve):
-    """Compute the rows of ``curve``: values, derivatives, leave-one-out residuals, and ``1 - h``."""
-    sweep(gaps, weights, targets, rate, lead, states)
-    for i in range(len(targets)):
-        curve[0, i], curve[1, i], curve[2, i], curve[3, i] = meet(states[i], weights[i], targets[i])
+def smooth(gaps, weights, targets, rate, lead, curve):
+    """Compute the rows of ``curve``: values, derivatives, leave-one-out residuals, ``1 - h``, and one for the states.
+
+    Both recursions run in one loop, so that their divisions overlap. Before they meet in the middle, they store their
+    states in the place of the results; afterwards each reads what the other one has stored.
+    """
+    n = len(targets)
+    a, b, c, u, v = start(lead, rate)
+    a2, b2, c2, u2, v2 = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        k = n - 1 - i
+        if i < k:
+            curve[0, i], curve[1, i], curve[2, i], curve[3, i], curve[4, i] = a, b, c, u, v
+            curve[0, k], curve[1, k], curve[2, k], curve[3, k], curve[4, k] = a2, b2, c2, u2, v2
+        else:
+            other = (a2, b2, c2, u2, v2)
+            if i > k:
+                first = (curve[0, k], curve[1, k], curve[2, k], curve[3, k], curve[4, k])
+                curve[0, k], curve[1, k], curve[2, k], curve[3, k] = meet(first, other, weights[k], targets[k])
+                other = (curve[0, i], curve[1, i], curve[2, i], curve[3, i], curve[4, i])
+            curve[0, i], curve[1, i], curve[2, i], curve[3, i] = meet((a, b, c, u, v), other, weights[i], targets[i])
+        if k > 0:
+            a, b, c, u, v = see(a, b, c, u, v, weights[i], targets[i])
+            a2, b2, c2, u2, v2 = see(a2, b2, c2, u2, v2, weights[k], targets[k])
+            a, b, c, u, v = move(a, b, c, u, v, gaps[i], rate)
+            a2, b2, c2, u2, v2 = move(a2, b2, c2, u2, v2, gaps[k - 1], rate)
 
 
 @compiled

@@ -33,29 +33,13 @@ def move(a, gap, rate):
 
 
 @compiled
-def sweep(gaps, weights, targets, rate, lead, states):
-    """Compute the information of the data left (two numbers) and right (two more) of every knot, in one loop."""
-    n = len(targets)
-    a, u = start(lead, rate), 0.0
-    a2, u2 = 0.0, 0.0
-    for i in range(n):
-        k = n - 1 - i
-        states[i, 0], states[i, 1] = a, u
-        states[k, 2], states[k, 3] = a2, u2
-        if k > 0:
-            a, u = see(a, u, weights[i], targets[i])
-            a2, u2 = see(a2, u2, weights[k], targets[k])
-            a = move(a, gaps[i], rate)
-            a2 = move(a2, gaps[k - 1], rate)
-
-
-@compiled
-def meet(s, weight, y):
+def meet(own, mirrored, weight, y):
     """Return value, derivative (cubic spline only), leave-one-out residual, and ``1 - h`` at one knot."""
-    total = s[0] + s[2]
+    (a, u), (a2, u2) = own, mirrored
+    total = a + a2
     if total == 0.0:  # there is no other datum
         return y, 0.0, 0.0, 0.0
-    without = (s[0] * s[1] + s[2] * s[3]) / total
+    without = (a * u + a2 * u2) / total
     left_out, residual_diagonal = y - without, total / (total + weight)
     value = (
         y - residual_diagonal * left_out if residual_diagonal < 0.5 else without + weight / (total + weight) * left_out
@@ -64,11 +48,28 @@ def meet(s, weight, y):
 
 
 @compiled
-def smooth(gaps, weights, targets, rate, lead, states, curve):
-    """Compute the rows of ``curve``: values, zeros, leave-one-out residuals, and ``1 - h``."""
-    sweep(gaps, weights, targets, rate, lead, states)
-    for i in range(len(targets)):
-        curve[0, i], curve[1, i], curve[2, i], curve[3, i] = meet(states[i], weights[i], targets[i])
+def smooth(gaps, weights, targets, rate, lead, curve):
+    """Compute the rows of ``curve``: values, zeros, leave-one-out residuals, and ``1 - h``; see ``cubic``."""
+    n = len(targets)
+    a, u = start(lead, rate), 0.0
+    a2, u2 = 0.0, 0.0
+    for i in range(n):
+        k = n - 1 - i
+        if i < k:
+            curve[0, i], curve[1, i] = a, u
+            curve[0, k], curve[1, k] = a2, u2
+        else:
+            other = (a2, u2)
+            if i > k:
+                first = (curve[0, k], curve[1, k])
+                curve[0, k], curve[1, k], curve[2, k], curve[3, k] = meet(first, other, weights[k], targets[k])
+                other = (curve[0, i], curve[1, i])
+            curve[0, i], curve[1, i], curve[2, i], curve[3, i] = meet((a, u), other, weights[i], targets[i])
+        if k > 0:
+            a, u = see(a, u, weights[i], targets[i])
+            a2, u2 = see(a2, u2, weights[k], targets[k])
+            a = move(a, gaps[i], rate)
+            a2 = move(a2, gaps[k - 1], rate)
 
 
 @compiled

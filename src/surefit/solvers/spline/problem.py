@@ -98,18 +98,15 @@ def fold(x: np.ndarray, y: np.ndarray, weights: np.ndarray | None, degree: int, 
 
 
 def workspace(problem: Problem) -> np.ndarray:
-    """Allocate reusable memory for the recursions, because allocation takes as long as the recursions."""
-    return np.empty((len(problem.knots), SWEEPS[problem.degree].STATE))
+    """Allocate reusable memory for a curve, because allocation takes as long as the recursions."""
+    return np.empty((SWEEPS[problem.degree].STATE, len(problem.knots)))
 
 
 def trace(problem: Problem, lam: float, room: np.ndarray | None = None) -> Curve:
-    """Compute the smoothing spline at ``lam``."""
-    curve = np.empty((4, len(problem.knots)))
-    SWEEPS[problem.degree].smooth(
-        problem.gaps, problem.weights, problem.targets, problem.rate(lam), problem.lead,
-        workspace(problem) if room is None else room, curve,
-    )  # fmt: skip
-    return Curve(*curve)
+    """Compute the smoothing spline at ``lam``; the result is a view of ``room``."""
+    room = workspace(problem) if room is None else room
+    SWEEPS[problem.degree].smooth(problem.gaps, problem.weights, problem.targets, problem.rate(lam), problem.lead, room)
+    return Curve(*room[:4])
 
 
 def coefficients(problem: Problem, lam: float, curve: Curve) -> np.ndarray:
@@ -118,25 +115,26 @@ def coefficients(problem: Problem, lam: float, curve: Curve) -> np.ndarray:
     In the special form, the origin is the first column. The highest derivative is a cumulative sum of residuals (its jumps are ``w r / (S
     lam)``), which is accurate between close knots, unlike differences of values.
     """
-    special = problem.lead >= 0
-    gaps = np.concatenate([[problem.lead], problem.gaps]) if special else problem.gaps
-    values, derivatives = curve.values + problem.offset, curve.derivatives
-    if special:
-        values, derivatives = np.concatenate([[0.0], values]), np.concatenate([[0.0], derivatives])
-    pulls = problem.rate(lam) * problem.weights * curve.residuals
-    top, half = np.zeros(len(values)), 0 if special else len(values) // 2
-    tail = np.cumsum(pulls[::-1])[::-1]
-    top[:-1] = tail if special else tail[1:]
+    special, n, unit = problem.lead >= 0, len(problem.knots), problem.length
+    coef = np.zeros((problem.degree + 1, n + special))
+    np.add(curve.values, problem.offset, out=coef[0, special:])
+    pulls = problem.rate(lam) * problem.weights
+    pulls *= curve.residuals
+    half = 0 if special else n // 2
+    top = coef[-1]
+    top[half:-1] = np.cumsum(pulls[::-1])[::-1][half + 1 - special :]
     if half:  # without an origin the sums vanish at both ends: each half is summed from its own end, where it is small
         top[:half] = -np.cumsum(pulls[:half])
-    if problem.degree == 1:
-        return np.stack([values, top / problem.length])
-    curvature = np.zeros(len(values))
-    curvature[half:-1] = np.cumsum((gaps * top[:-1])[half:][::-1])[::-1]
-    if half:
-        curvature[1:half] = -np.cumsum((gaps * top[:-1])[: half - 1])
-    unit = problem.length
-    return np.stack([values, derivatives / unit, curvature / unit**2, -top / unit**3])
+    if problem.degree == 3:
+        np.divide(curve.derivatives, unit, out=coef[1, special:])
+        gaps = np.concatenate([[problem.lead], problem.gaps]) if special else problem.gaps
+        terms, curvature = gaps * top[:-1], coef[2]
+        curvature[half:-1] = np.cumsum(terms[half:][::-1])[::-1]
+        if half:
+            curvature[1:half] = -np.cumsum(terms[: half - 1])
+        curvature /= unit**2
+    top /= unit if problem.degree == 1 else -(unit**3)
+    return coef
 
 
 def spread(problem: Problem, lam: float, points: np.ndarray) -> np.ndarray:

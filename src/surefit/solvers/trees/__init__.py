@@ -94,10 +94,12 @@ def _starts(widths) -> np.ndarray:
     return np.cumsum([0, *widths]).astype(np.int64)
 
 
-def grow_exact(values, target, rules: Rules, *, order=None, rows=None, categories=None, monotone=None) -> FlatTree:
+def grow_exact(
+    values, target, rules: Rules, *, order=None, rows=None, categories=None, monotone=None, n_jobs=None
+) -> FlatTree:
     """Grow a tree in which every split is the best of all cuts of all considered columns at its node."""
-    order = presort(values, rows) if order is None else order.copy()
-    return _grown(presorted(values, order), order.shape[1], target, rules, len(values), categories, monotone)
+    order = presort(values, rows, n_jobs) if order is None else order.copy()
+    return _grown(presorted(values, order), order.shape[1], target, rules, len(values), categories, monotone, n_jobs)
 
 
 def grow_binned(bins: Bins, target, rules: Rules, *, rows=None, categories=None, monotone=None) -> FlatTree:
@@ -114,10 +116,10 @@ def grow_random(by_row: np.ndarray, edges: np.ndarray, target, rules: Rules, *, 
     return _with_shares(grow_by_rows(by_row, edges, target, rules, rows), target)
 
 
-def _grown(data, n: int, target, rules: Rules, d: int, categories, monotone) -> FlatTree:
+def _grown(data, n: int, target, rules: Rules, d: int, categories, monotone, n_jobs=None) -> FlatTree:
     categories = np.zeros(d, dtype=np.int64) if categories is None else np.asarray(categories, dtype=np.int64)
     monotone = np.zeros(d, dtype=np.int8) if monotone is None else np.asarray(monotone, dtype=np.int8)
-    return _with_shares(grow(data, n, target, rules, categories, monotone), target)
+    return _with_shares(grow(data, n, target, rules, categories, monotone, n_jobs), target)
 
 
 def _with_shares(tree: FlatTree, target) -> FlatTree:

@@ -8,6 +8,7 @@ import numpy as np
 
 from surefit.core.dispatch import generic
 from surefit.core.jit import compiled
+from surefit.core.threads import count_threads
 from surefit.solvers.trees import flat
 from surefit.solvers.trees.categories import (
     Mixed,
@@ -29,11 +30,13 @@ from surefit.solvers.trees.data import (
     split_others,
     threshold_at,
 )
-from surefit.solvers.trees.draws import column_at, cut_of, draws_of, n_considered
+from surefit.solvers.trees.draws import AllColumns, column_at, cut_of, draws_of, n_considered
 from surefit.solvers.trees.flat import FlatTree
-from surefit.solvers.trees.nodes import NODE, Rules, finished
+from surefit.solvers.trees.nodes import Rules, allocated, finished
+from surefit.solvers.trees.presorted import Presorted
 from surefit.solvers.trees.segments import ROW
-from surefit.solvers.trees.targets import TIE, Limits, n_sums, prepare, summarize
+from surefit.solvers.trees.subtrees import LEAST, Piece, grow_subtrees
+from surefit.solvers.trees.targets import TIE, Classes, Limits, Sums, n_sums, prepare, summarize
 
 _TYPES = (int, int, int, float, int, float, float, int, bool, bool, int)
 
@@ -43,32 +46,46 @@ def typed(rules: Rules) -> Rules:
     return Rules(*(kind(value) for kind, value in zip(_TYPES, rules, strict=True)))
 
 
-def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: np.ndarray) -> FlatTree:
+def grow(data, n: int, target, rules: Rules, categories: np.ndarray, monotone: np.ndarray, n_jobs=None) -> FlatTree:
     """Grow a tree on the ``n`` rows of ``data``; see ``surefit.solvers.trees`` for the calling convention."""
-    room = 2 * n - 1
-    if rules.max_depth < 31 and not rules.multiway:
-        room = min(room, 2 ** (rules.max_depth + 1) - 1)
-    if rules.max_leaf_nodes > 0 and not rules.multiway:
-        room = min(room, 2 * rules.max_leaf_nodes - 1)
-    nodes, sums = np.recarray(room, dtype=NODE), np.empty((room, n_sums(target)))
     n_codes = int(categories.max(initial=0)) + 1
     rules = typed(rules)
     columns = Mixed(n_codes, categories, rules.multiway) if categories.any() else Numbers(n_codes)
     draws = draws_of(rules, len(categories))
-    count, words, branches = _grow(data, n, target, rules, columns, draws, monotone, nodes, sums)
-    return finished(nodes[:count], sums[:count], words.copy(), branches, n_codes)
+    whole = Piece(0, n, 0, -np.inf, np.inf)
+    apart = isinstance(draws, AllColumns) and isinstance(columns, Numbers) and isinstance(data, Presorted)
+    apart &= isinstance(target, (Sums, Classes)) and rules.max_leaf_nodes == 0
+    threads = count_threads(n_jobs) if apart and n * len(categories) >= LEAST else 1
+
+    def run(piece: Piece, few: int):
+        rows = piece.last - piece.first
+        nodes, sums = allocated(rows, rules, piece.depth, n_sums(target))
+        own = data._replace(left=np.empty_like(data.left)) if threads > 1 else data  # threads do not share cache lines
+        count, *sets = _grow(own, piece, few, target, rules, columns, draws, monotone, nodes, sums)
+        # the fields of a plain array are read faster than those of a record array
+        return nodes.view(np.ndarray)[:count], sums[:count], *sets
+
+    if threads > 1:
+        nodes, sums = grow_subtrees(lambda piece, few: _copies(run(piece, few)), whole, len(categories), threads)
+        return finished(nodes, sums, np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int32), n_codes)
+    nodes, sums, words, branches = run(whole, 0)
+    return finished(nodes, sums, words.copy(), branches, n_codes)
+
+
+def _copies(found) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes and sums of a subtree without the memory reserved for more."""
+    return found[0].copy(), found[1].copy()
 
 
 @compiled
-def _grow(data, n, target, rules, columns, draws, monotone, nodes, sums):
+def _grow(data, piece, few, target, rules, columns, draws, monotone, nodes, sums):
     n_codes = columns.n_codes
     n_words = (n_codes + 63) // 64
     words, branches = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int32)
     used_words, used_branches = 0, 0
-    nodes[0].first, nodes[0].last, nodes[0].depth = 0, n, 0
-    nodes[0].low, nodes[0].high = -np.inf, np.inf
-    root = nodes[0].first  # 0, with the type of a node index
-    open_node(first_rows(data, 0, n), target, rules, nodes, sums, root)
+    nodes[0].first, nodes[0].last, nodes[0].depth, nodes[0].low, nodes[0].high = piece
+    root = nodes[0].left = 0 * nodes[0].first  # 0, with the type of a node index
+    open_node(first_rows(data, piece.first, piece.last), target, rules, nodes, sums, root)
     count: Any = 1
     leaves: Any = 1
     if nodes[0].reason == flat.SPLIT:
@@ -108,6 +125,8 @@ def _grow(data, n, target, rules, columns, draws, monotone, nodes, sums):
             _split_in_two(columns, data, target, rules, monotone, nodes, sums, node, sets)
         count += parts
         for child in range(count - 1, count - parts - 1, -1):
+            if nodes[child].reason == flat.SPLIT and nodes[child].last - nodes[child].first <= few:
+                close_node(nodes, child, flat.STOPPED)
             if nodes[child].reason == flat.SPLIT:
                 _search(data, target, rules, columns, draws, monotone, nodes, sums, child)
             if nodes[child].reason == flat.SPLIT:

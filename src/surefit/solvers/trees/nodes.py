@@ -53,9 +53,18 @@ NODE = np.dtype(
 )
 
 
+def allocated(rows: int, rules: Rules, depth: int, width: int) -> tuple[np.recarray, np.ndarray]:
+    """Return memory for the nodes of a subtree whose root has the given depth, and for ``width`` sums each."""
+    room = 2 * rows - 1
+    if rules.max_depth - depth < 31 and not rules.multiway:
+        room = min(room, 2 ** (max(rules.max_depth - depth, 0) + 1) - 1)
+    if rules.max_leaf_nodes > 0 and not rules.multiway:
+        room = min(room, 2 * rules.max_leaf_nodes - 1)
+    return np.recarray(room, dtype=NODE), np.empty((room, width))
+
+
 def finished(nodes: Any, sums: np.ndarray, words, branches, n_codes: int) -> FlatTree:
     """Convert the nodes to a tree in preorder."""
-    nodes = nodes.view(np.ndarray)  # whose fields are read faster than those of a record array
     old, end = _preorder(nodes["left"], nodes["right"])
     new = np.empty(len(nodes) + 1, dtype=np.int32)
     new[old] = np.arange(len(nodes))

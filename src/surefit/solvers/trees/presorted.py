@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.threads import count_threads, map_blocks
 from surefit.solvers.trees.data import (
     category_of,
     cut_column,
@@ -24,6 +25,7 @@ from surefit.solvers.trees.data import (
 from surefit.solvers.trees.segments import NEW, ROW, note_left, partition
 from surefit.solvers.trees.targets import at_place, best_cut
 
+LARGE = 2**18  # number of values from which threads are faster
 MOVES = 6  # per row by insertion sort of equal leading bits; otherwise rows are first sorted by the trailing bits
 LEADING, TRAILING = np.uint64(0), np.uint64(32)  # shifts to the left that leave these 32 bits of a value
 
@@ -31,31 +33,40 @@ LEADING, TRAILING = np.uint64(0), np.uint64(32)  # shifts to the left that leave
 class Presorted(NamedTuple):
     """Values by column, and the order of each; the rows of a node are a range of every order."""
 
-    values: np.ndarray  # (d, n) float64, nan where missing
+    values: np.ndarray  # (d, n) float64, nan where missing; best a view of rows, of which few values are read
     order: np.ndarray  # (d, n) uint32 segments, reordered while a tree grows
     buffer: np.ndarray  # (n,) uint32
     left: np.ndarray  # (n,) uint8: 1 for rows that go left
+    incomplete: np.ndarray  # (d,) bool: whether the column has missing values
 
 
-def presort(values: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+def presort(values: np.ndarray, rows: np.ndarray | None = None, n_jobs: int | None = None) -> np.ndarray:
     """Sort every column of ``values`` (d, n); return the segments (d, n), restricted to ``rows`` (ascending) if given."""
     d, n = values.shape
     rows = np.arange(n, dtype=np.uint32) if rows is None else np.asarray(rows, dtype=np.uint32)
     order = np.empty((d, len(rows)), dtype=np.uint32)
-    keys, slack = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.uint64)
-    counts = np.empty((3, 2048), dtype=np.int64)
-    for j in range(d):
-        column, bits = values[j], values[j].view(np.uint64)
-        if not _sort_column(column, bits, rows, LEADING, counts, keys, slack, order[j]):
-            _sort_column(column, bits, rows, TRAILING, counts, keys, slack, order[j])
-            _sort_column(column, bits, order[j], LEADING, counts, keys, slack, order[j])
+
+    def sort(start: int, stop: int) -> None:
+        keys, slack = np.empty(len(rows), dtype=np.uint64), np.empty(len(rows), dtype=np.uint64)
+        counts = np.empty((3, 2048), dtype=np.int64)
+        for j in range(start, stop):
+            column = np.ascontiguousarray(values[j], dtype=np.float64)
+            bits = column.view(np.uint64)
+            if not _sort_column(column, bits, rows, LEADING, counts, keys, slack, order[j]):
+                _sort_column(column, bits, rows, TRAILING, counts, keys, slack, order[j])
+                _sort_column(column, bits, order[j], LEADING, counts, keys, slack, order[j])
+
+    threads = count_threads(n_jobs) if order.size >= LARGE else 1
+    map_blocks(sort, d, max(d, 1) if threads == 1 else -(-d // (2 * threads)), threads)
     return order
 
 
 def presorted(values: np.ndarray, order: np.ndarray) -> Presorted:
     """Return sorted columns for the grower; ``order`` is modified."""
-    n = values.shape[1]
-    return Presorted(values, order, np.empty(order.shape[1], dtype=np.uint32), np.zeros(n, dtype=np.uint8))
+    d, n = values.shape
+    last = order[:, -1] & ROW
+    buffer, left = np.empty(order.shape[1], dtype=np.uint32), np.zeros(n, dtype=np.uint8)
+    return Presorted(values, order, buffer, left, np.isnan(values[np.arange(d), last]))
 
 
 @compiled
@@ -141,16 +152,22 @@ def _(data, start, stop):
 @missing_at.register(Presorted)
 def _(data, feature, start, stop):
     count = 0
-    while count < stop - start and np.isnan(data.values[feature, data.order[feature, stop - 1 - count] & ROW]):
+    while (
+        data.incomplete[feature]
+        and count < stop - start
+        and np.isnan(data.values[feature, data.order[feature, stop - 1 - count] & ROW])
+    ):
         count += 1
     return count
 
 
 @is_constant.register(Presorted)
 def _(data, feature, start, stop):
-    first = data.values[feature, data.order[feature, start] & ROW]
-    last = data.values[feature, data.order[feature, stop - 1] & ROW]
-    return first == last or np.isnan(first)
+    segment = data.order[feature, start:stop]
+    for i in range(1, len(segment)):  # marks are adjacent in memory, values are not
+        if segment[i] >= NEW:
+            return False
+    return True
 
 
 @random_place.register(Presorted)
@@ -206,10 +223,10 @@ def _(data, target, feature, start, stop, weight, sums, limits):
 
 @split_first.register(Presorted)
 def _(data, start, stop):
-    partition(data.order[0, start:stop], data.buffer, data.left)
+    partition(data.order[0, start:stop], data.buffer[start:stop], data.left)
 
 
 @split_others.register(Presorted)
 def _(data, start, stop):
     for j in range(1, data.order.shape[0]):
-        partition(data.order[j, start:stop], data.buffer, data.left)
+        partition(data.order[j, start:stop], data.buffer[start:stop], data.left)

@@ -1,0 +1,40 @@
+"""Fits to tall data and their predictions: the same bits for any number of threads of BLAS."""
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from surefit import BayesianRidge, GammaRegressor, MultiTaskElasticNet, MultiTaskLasso, Ridge, TweedieRegressor
+from surefit.core import threads
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((6_000, 20))
+TABLE = X @ RNG.standard_normal((20, 3)) / 5 + 0.3 * RNG.standard_normal((6_000, 3))
+NUMBERS, POSITIVE = TABLE[:, 0], np.exp(TABLE[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (BayesianRidge(), NUMBERS),
+        (Ridge(), NUMBERS),
+        (MultiTaskLasso(alpha=0.01), TABLE),
+        (MultiTaskElasticNet(alpha=0.01), TABLE),
+        (GammaRegressor(alpha=0.01), POSITIVE),
+        (TweedieRegressor(power=1.5, alpha=0.01, link="log"), POSITIVE),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_same_bits_for_any_number_of_threads(monkeypatch, model, y):
+    assert threads.is_tall(X) and X.size < threads.THREADED
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(threads, "PART", 2**12)
+    found = []
+    for count in (1, 2, 3):
+        with threadpool_limits(count, "blas"):
+            model.fit(X, y)
+            values = [(claim.name, claim.value) for claim in model.certificate_.claims]
+            found.append(
+                (model.coef_.tobytes(), np.asarray(model.intercept_).tobytes(), model.predict(X).tobytes(), values)
+            )
+    assert found[0] == found[1] == found[2]
