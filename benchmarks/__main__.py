@@ -1,9 +1,12 @@
 """The command: ``python -m benchmarks [name ...]``."""
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from benchmarks import page, results, table
 from benchmarks.ranking import rank
@@ -19,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             page.write(asked.write_docs)
             return 0
         chosen = select(discover(), asked.names)
+        earlier = json.loads(asked.settings_of.read_text()) if asked.settings_of else None
         options = Options(
             threads=asked.threads,
             repeats=asked.repeats,
@@ -26,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             timeout=asked.timeout,
             all_variants=asked.all_variants,
             peers=_peers(asked.peers, chosen),
+            slowest=asked.slowest,
+            settings_of=earlier and earlier["created"],
         )
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
@@ -34,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for workload in chosen:
             print(f"{workload.name:18} {workload.title:52} {', '.join(workload.solvers)}")
         return 0
-    return _run(chosen, options, asked.json)
+    return _run(chosen, options, asked.json, earlier)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -50,6 +56,19 @@ def parser() -> argparse.ArgumentParser:
         "--threads", type=int, choices=(1, 2), default=Options.threads, help="cores for each (%(default)s)"
     )
     made.add_argument("--timeout", type=float, default=Options.timeout, help="seconds a process may take (%(default)g)")
+    made.add_argument(
+        "--slowest",
+        type=float,
+        default=Options.slowest,
+        metavar="N",
+        help="stop a peer whose run takes N times as long as that of the fastest peer so far (%(default)g)",
+    )
+    made.add_argument(
+        "--settings-of",
+        type=Path,
+        metavar="RESULT.json",
+        help="run only the settings that counted there, for example with two threads those of one",
+    )
     made.add_argument(
         "--quick", action="store_true", help="small sizes and the tightest setting only, to try the harness"
     )
@@ -67,18 +86,20 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _run(chosen: Sequence[Workload], options: Options, path: Path | None) -> int:
+def _run(chosen: Sequence[Workload], options: Options, path: Path | None, earlier: dict[str, Any] | None = None) -> int:
     machine = results.environment()
-    entries: list[dict] = []
+    before = {entry["name"]: entry for entry in earlier["workloads"]} if earlier else {}
+    result = results.compose(machine, options, [])
+    path = path or results.default_path(result)
     interrupted = False
     try:
         for workload in chosen:
-            entries.append(
-                rank(workload, run_workload(workload, options, lambda row, name=workload.name: _tell(name, row)))
-            )
+            tell = partial(_tell, workload.name)
+            rows = run_workload(workload, options, tell, before.get(workload.name))
+            result["workloads"].append(rank(workload, rows))
+            results.write(result, path)  # a run takes hours; what is done survives its end
     except KeyboardInterrupt:
         interrupted = True
-    result = results.compose(machine, options, entries)
     table.show(result)
     for remark in results.remarks(result):
         print(remark)

@@ -1,6 +1,6 @@
 """One solver on one workload, alone in this process; the runner starts it and reads the file it leaves.
 
-python -m benchmarks.child '{"module": ..., "solver": ..., "variant": 0, ...}' RESULT.json
+python -m benchmarks.child '{"module": ..., "solver": ..., "variant": "tol=1e-06", ...}' RESULT.json
 """
 
 import gc
@@ -10,15 +10,17 @@ import math
 import os
 import re
 import resource
+import signal
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from benchmarks.trust import Meter
-from benchmarks.workload import OURS, Quality, Solver, Workload
+from benchmarks.workload import OURS, Quality, Solver, Workload, label
 
 SHORT = 0.5  # seconds that timed runs fill at least: the first of them touch new memory
 MOST = 10  # but no more than this many times the repeats that were asked for
@@ -42,7 +44,7 @@ def main(config: dict[str, Any], result: Path) -> None:
 
 def measure(workload: Workload, solver: Solver, config: dict[str, Any]) -> dict[str, Any]:
     """Warm up on a small sample of the same kind, then time the real one."""
-    variant = solver.variants[config["variant"]]
+    variant = next(variant for variant in solver.variants if label(variant) == config["variant"])
     meter = Meter() if solver.name == OURS and solver.package == OURS and workload.in_process else None
     solver.run(workload.make(**workload.sizes["warm"]), **variant)  # imports, compiles, proves
     if meter:
@@ -55,7 +57,8 @@ def measure(workload: Workload, solver: Solver, config: dict[str, Any]) -> dict[
     qualities: list[Quality] = []
     while _goes_on(walls, config):
         wall, cpu = time.perf_counter(), _cpu_seconds()
-        answer = solver.run(data, **variant)
+        with _ended_after(config["limit"]):
+            answer = solver.run(data, **variant)
         walls.append(time.perf_counter() - wall)
         cpus.append(_cpu_seconds() - cpu)
         if len(walls) == 1:
@@ -76,6 +79,20 @@ def measure(workload: Workload, solver: Solver, config: dict[str, Any]) -> dict[
         "gap": _worst(quality.gap for quality in qualities),
         "memory_mb": peak,
     }
+
+
+@contextmanager
+def _ended_after(seconds: float | None) -> Iterator[None]:
+    """End this process if the block takes longer: only a signal that nothing handles interrupts compiled code."""
+    if seconds is None:
+        yield
+        return
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def _goes_on(walls: Sequence[float], config: dict[str, Any]) -> bool:

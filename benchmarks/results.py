@@ -50,10 +50,13 @@ def remarks(result: dict[str, Any]) -> list[str]:
     return found
 
 
-def write(result: dict[str, Any], path: Path | None = None) -> Path:
-    """Save under ``path``, by default ``benchmarks/results/<stamp>.json``."""
-    stamp = result["created"].replace(":", "").replace("+0000", "Z")
-    path = path or FOLDER / f"{stamp}.json"
+def default_path(result: dict[str, Any]) -> Path:
+    """``benchmarks/results/<stamp>.json``."""
+    return FOLDER / f"{result['created'].replace(':', '').replace('+0000', 'Z')}.json"
+
+
+def write(result: dict[str, Any], path: Path) -> Path:
+    """Save under ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")
     return path

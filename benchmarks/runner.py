@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from benchmarks.workload import OURS, Gate, Solver, Workload, label
 ROOT = Path(__file__).resolve().parent.parent
 THREAD_VARIABLES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA", "VECLIB_MAXIMUM", "GOTO")
 PASSING_VARIANTS = 2  # of surefit's tolerances
+ENDED = ("timed out", "too slow")
+SHORTEST_LIMIT = 1.0  # seconds: the first run of a process touches new memory
 
 Row = dict[str, Any]
 
@@ -32,81 +35,116 @@ class Options:
     budget: float = 15.0  # seconds of timed runs after which no further repeat starts
     all_variants: bool = False
     peers: tuple[str, ...] | None = None  # None is every peer
+    slowest: float = 5.0  # a peer whose run takes this many times as long as that of the fastest peer so far is stopped
+    settings_of: str | None = None  # date of the result whose counted settings ran; None is all settings
 
     def as_dict(self) -> dict[str, Any]:
         """The options as JSON has them."""
         return asdict(self) | {"peers": None if self.peers is None else list(self.peers)}
 
 
-def run_workload(workload: Workload, options: Options, report: Callable[[Row], None] = lambda row: None) -> list[Row]:
-    """All rows of a workload: surefit first, then each peer that was asked for."""
+def run_workload(
+    workload: Workload, options: Options, report: Callable[[Row], None] = lambda row: None, earlier: Row | None = None
+) -> list[Row]:
+    """All rows of a workload: surefit first, then each peer that was asked for.
+
+    With ``earlier``, the entry of the workload in a result, only the settings that counted there run, and references.
+    """
     rows: list[Row] = []
     for solver in workload.solvers.values():
         if options.peers is None or solver.name == OURS or solver.name in options.peers:
             best = min((row["objective"] for row in rows if row["objective"] is not None), default=None)
-            for row in run_solver(workload, solver, options, best):
+            limit = _limit(workload, rows, options, best)
+            for row in run_solver(workload, _as_in(earlier, solver), options, best, limit):
                 report(row)
                 rows.append(row)
     return rows
 
 
-def run_solver(workload: Workload, solver: Solver, options: Options, best: float | None = None) -> Iterator[Row]:
+def _as_in(earlier: Row | None, solver: Solver) -> Solver:
+    """Return the solver with the variants that counted in an earlier result; surefit and references lose none if none counted."""
+    if earlier is None:
+        return solver
+    counted = {row["variant"] for row in earlier["rows"] if row["solver"] == solver.name and row["counted"]}
+    if not counted and (solver.name == OURS or not solver.ranked):
+        return solver
+    return replace(solver, variants=tuple(variant for variant in solver.variants if label(variant) in counted))
+
+
+def _limit(workload: Workload, rows: Sequence[Row], options: Options, best: float | None) -> float | None:
+    """Seconds that a run of the next peer may take, by the fastest peer so far; None is no limit."""
+    if workload.tasks:
+        return None
+    good = [row for row in rows if row["solver"] != OURS and row["ranked"] and _passes_alone(workload.gate, row, best)]
+    fastest = min((row["seconds"] for row in good), default=None)
+    return None if fastest is None else max(options.slowest * fastest, SHORTEST_LIMIT)
+
+
+def run_solver(
+    workload: Workload, solver: Solver, options: Options, best: float | None = None, limit: float | None = None
+) -> Iterator[Row]:
     """Run the variants of a solver: all of them, or of a peer's tolerances those that find the loosest that passes the gate.
 
     A gate on the distance to the best objective is judged by ``best``, the best objective of the solvers before; surefit
     runs first, and half the distance is demanded, since a later solver may be better. ``--quick`` runs the tightest alone.
+    A run may take ``limit`` seconds.
     """
     judged = workload.gate is not None and (workload.gate.on == "gap" or best is not None)
     if solver.name != OURS and solver.ladder and judged and not (options.quick or options.all_variants):
-        yield from _loosest_that_passes(workload, solver, options, best)
+        yield from _loosest_that_passes(workload, solver, options, best, limit)
         return
     passed = 0
     first = len(solver.variants) - 1 if options.quick and not options.all_variants and not workload.tasks else 0
-    for index in range(first, len(solver.variants)):
-        row = run_variant(workload, solver, index, options)
+    for variant in solver.variants[max(first, 0) :]:
+        row = run_variant(workload, solver, variant, options, limit)
         yield row
         passed += solver.ladder and _passes_alone(workload.gate, row, best)
         slow = (
-            row["status"] == "timed out" and workload.gate is not None and not workload.tasks
+            row["status"] in ENDED and workload.gate is not None and not workload.tasks
         )  # a tighter variant is no better off
         hopeless = slow or row["status"] == "not installed"
         if hopeless or (passed == PASSING_VARIANTS and not options.all_variants):
             return
 
 
-def _loosest_that_passes(workload: Workload, solver: Solver, options: Options, best: float | None) -> Iterator[Row]:
+def _loosest_that_passes(
+    workload: Workload, solver: Solver, options: Options, best: float | None, limit: float | None
+) -> Iterator[Row]:
     """Bisect the tolerances, then run the next tighter one too: it shows that the first was not slow by accident."""
     runs: dict[int, bool] = {}  # whether a variant passes
     loose, tight = -1, len(solver.variants)  # the first misses the gate; the second passes, or takes too long
     while tight - loose > 1:
         index = (loose + tight) // 2
-        row = run_variant(workload, solver, index, options)
+        row = run_variant(workload, solver, solver.variants[index], options, limit)
         yield row
         if row["status"] == "not installed":
             return
         runs[index] = _passes_alone(workload.gate, row, best)
-        if runs[index] or row["status"] == "timed out":
+        if runs[index] or row["status"] in ENDED:
             tight = index
         else:
             loose = index
     if runs.get(tight) and tight + 1 < len(solver.variants) and tight + 1 not in runs:
-        yield run_variant(workload, solver, tight + 1, options)
+        yield run_variant(workload, solver, solver.variants[tight + 1], options, limit)
 
 
-def run_variant(workload: Workload, solver: Solver, index: int, options: Options) -> Row:
+def run_variant(
+    workload: Workload, solver: Solver, variant: dict[str, Any], options: Options, limit: float | None = None
+) -> Row:
     """One row, from one fresh process."""
     config = {
         "module": workload.module,
         "solver": solver.name,
-        "variant": index,
+        "variant": label(variant),
         "size": "quick" if options.quick else "full",
         "threads": options.threads,
         "repeats": options.repeats,
         "budget": options.budget,
+        "limit": limit,
     }
     with tempfile.TemporaryDirectory() as folder:
         outcome = _in_fresh_process(config, Path(folder) / "result.json", options)
-    row = {"solver": solver.name, "variant": label(solver.variants[index]), "ranked": solver.ranked}
+    row = {"solver": solver.name, "variant": label(variant), "ranked": solver.ranked}
     return row | _summary(outcome)
 
 
@@ -138,6 +176,10 @@ def _in_fresh_process(config: Mapping[str, Any], result: Path, options: Options)
         raise
     if result.exists():
         return json.loads(result.read_text())
+    if config["limit"] and process.returncode == -signal.SIGALRM:
+        with suppress(ProcessLookupError):  # what the solver itself started
+            os.killpg(process.pid, signal.SIGKILL)
+        return {"status": "too slow", "detail": f"a run takes more than {config['limit']:.3g} s"}
     return {"status": "failed", "detail": _death(process.returncode, errors)}
 
 

@@ -78,7 +78,7 @@ def exits(target):
 
 @workload.solver("slow when tight", package="json", variants=[{"tol": tol} for tol in (1e-1, 1e-2, 1e-3, 1e-4)])
 def slow_when_tight(target, tol):
-    if tol < 1e-2:
+    if tol < 1e-2 and target:  # not while it warms up
         time.sleep(600)
     return target + tol
 

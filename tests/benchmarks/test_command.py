@@ -40,9 +40,27 @@ def test_the_schema_refuses_a_damaged_row(result, harm):
         jsonschema.validate(damaged, SCHEMA)
 
 
-def test_results_are_saved_under_a_stamp(result, tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "FOLDER", tmp_path)
-    assert results.write(result | {"created": "2026-01-02T03:04:05+00:00"}).name == "2026-01-02T030405Z.json"
+def test_results_are_saved_under_a_stamp(result):
+    path = results.default_path(result | {"created": "2026-01-02T03:04:05+00:00"})
+    assert path == results.FOLDER / "2026-01-02T030405Z.json"
+
+
+def test_an_interrupt_keeps_the_workloads_that_are_done(tmp_path, monkeypatch, capsys):
+    def run(workload, options, report, earlier):
+        if workload.name == "c2_lasso_sparse":
+            raise KeyboardInterrupt
+        return run_workload(fake, options)
+
+    monkeypatch.setattr("benchmarks.__main__.run_workload", run)
+    saved, path = [], tmp_path / "c.json"
+    write = results.write
+    monkeypatch.setattr(
+        results, "write", lambda result, path: saved.append(len(result["workloads"])) or write(result, path)
+    )
+    assert main(["c", "--peers", "", "--repeats", "1", "--json", str(path)]) == 130
+    assert saved == [1, 1]  # after the first workload, and at the end
+    assert [entry["name"] for entry in json.loads(path.read_text())["workloads"]] == ["c1_lasso_dense"]
+    assert "Saved to" in capsys.readouterr().out
 
 
 def test_load_and_small_sizes_are_remarked(result):
@@ -177,6 +195,8 @@ def test_list_and_mistakes_of_the_command_line(capsys, tmp_path):
     assert capsys.readouterr().out.startswith("c1_lasso_dense")
     assert main(["lasso"]) == 2
     assert "got lasso. See --list." in capsys.readouterr().err
+    assert main(["c1", "--settings-of", str(tmp_path / "nothing.json")]) == 2
+    assert "nothing.json" in capsys.readouterr().err
     assert main(["c1", "--peers", "river"]) == 2
     assert "--peers must be among celer, glum" in capsys.readouterr().err
     assert main(["--write-docs", str(tmp_path / "nothing.json")]) == 2

@@ -87,6 +87,33 @@ def test_after_a_time_out_no_tighter_tolerance_is_tried():
     assert [(row["variant"], row["status"]) for row in rows] == [("tol=1e-02", "ok"), ("tol=1e-03", "timed out")]
 
 
+def test_a_peer_is_stopped_if_a_run_takes_longer_than_the_limit():
+    slow, options = workload.solvers["slow when tight"], Options(repeats=1, timeout=60)
+    rows = list(run_solver(workload, slow, options, limit=0.5))
+    assert [(row["variant"], row["status"]) for row in rows] == [("tol=1e-02", "ok"), ("tol=1e-03", "too slow")]
+    assert rows[1]["detail"] == "a run takes more than 0.5 s"
+
+
+def test_the_limit_is_a_multiple_of_the_fastest_peer_that_passes():
+    def row(solver, seconds, gap=0.0, ranked=True):
+        return {"solver": solver, "seconds": seconds, "gap": gap, "objective": 2.0, "status": "ok", "ranked": ranked}
+
+    options, ours, wrong = Options(slowest=5.0), row("surefit", 0.1), row("hopeless", 0.2, gap=1.0)
+    assert runner._limit(workload, [ours, wrong, row("reference", 0.1, ranked=False)], options, 2.0) is None
+    assert runner._limit(workload, [ours, wrong, row("ladder", 3.0), row("raises", 4.0)], options, 2.0) == 15.0
+    assert runner._limit(workload, [row("ladder", 1e-3)], options, 2.0) == runner.SHORTEST_LIMIT
+    assert runner._limit(replace(workload, tasks=True), [row("ladder", 3.0)], options, 2.0) is None
+
+
+def test_only_the_settings_that_counted_run_again():
+    asked = Options(repeats=3, peers=("ladder", "hopeless", "reference"))
+    earlier = rank(workload, run_workload(workload, asked))
+    counted = [(row["solver"], row["variant"]) for row in earlier["rows"] if row["counted"]]
+    again = run_workload(workload, asked, earlier=earlier)
+    assert [(row["solver"], row["variant"]) for row in again] == [*counted, ("reference", "")]
+    assert {solver for solver, _ in counted} == {"surefit", "ladder"}
+
+
 def test_peers_are_chosen_and_surefit_always_runs():
     told = []
     rows = run_workload(workload, Options(repeats=1, peers=("absent", "raises")), told.append)
