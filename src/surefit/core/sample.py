@@ -91,7 +91,7 @@ def read_target(y: Any) -> np.ndarray:
     """Return a numeric target as float64, with a single column as a vector; labels are unchanged."""
     y = np.asarray(y)
     refuse_large_integers(None, y)
-    y = y.astype(np.float64) if y.dtype.kind in "biuf" else y
+    y = y.astype(np.float64, copy=False) if y.dtype.kind in "biuf" else y
     return y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
 
 

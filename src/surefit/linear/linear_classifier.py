@@ -60,6 +60,10 @@ class Labeled(NamedTuple):
     class_weights: np.ndarray  # one per class
     weights: np.ndarray  # product of the sample weight and the class weight, one per row
 
+    def scaled(self, C: float) -> np.ndarray:
+        """Return ``C`` times the weights; for ``C = 1`` that is the same array."""
+        return self.weights if C == 1.0 else self.weights * float(C)
+
     @property
     def named(self) -> list:
         """Classes as floats or strings, as certificates store them in JSON."""

@@ -128,23 +128,23 @@ def given_rows(witness: dict[str, np.ndarray], k: int) -> tuple[np.ndarray, np.n
 
 @compiled
 def balanced(theta: Any, intercept: Any) -> tuple[Any, Any]:
-    """Scale the positive or negative dual variables so that the sum is zero; the exact point is within the radius.
+    """Scale the positive or negative dual variables so that the sum is zero, in place; the exact point is within the radius.
 
     All dual variables are scaled by slightly less than 1, so that they stay in their boxes despite rounded weights.
     """
-    out, rad = np.empty(len(theta)), np.empty(len(theta))
+    rad = np.empty(len(theta))
     for i in range(len(theta)):
-        out[i] = theta[i] * (1.0 - 16.0 * UNIT)
-        rad[i] = 2.0 * UNIT * abs(out[i])
+        theta[i] *= 1.0 - 16.0 * UNIT
+        rad[i] = 2.0 * UNIT * abs(theta[i])
     if intercept:
-        up, down = side_sums(out)
+        up, down = side_sums(theta)
         if up != -down:
             larger, ratio = up > -down, min(up, -down) / max(up, -down)
             for i in range(len(theta)):
-                if (out[i] > 0.0) == larger:
-                    out[i] *= ratio
-                    rad[i] += 10.0 * UNIT * abs(out[i])
-    return out, rad
+                if (theta[i] > 0.0) == larger:
+                    theta[i] *= ratio
+                    rad[i] += 10.0 * UNIT * abs(theta[i])
+    return theta, rad
 
 
 def dual_point(operator: Any, loss: Any, penalty: Penalty, point: Point, start: tuple[Any, ...]) -> Terms:
@@ -154,7 +154,7 @@ def dual_point(operator: Any, loss: Any, penalty: Penalty, point: Point, start: 
     theta = np.where(c > 0, -c * g, 0.0)
     if not free.any():
         theta, rad = balanced(theta, point.intercept)
-        return Terms(theta, rad, c * slip, free)
+        return Terms(theta, rad, np.multiply(c, slip, out=slip), free)  # in place: nobody reads the derivatives again
     joined = free & (point.w != 0) if penalty.positive else free  # v <= 0 suffices for a positive coefficient at zero
     product = operator.transposed(theta, (np.zeros(len(c)), c * slip))
     for _ in range(JOINS):

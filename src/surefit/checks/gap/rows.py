@@ -151,15 +151,19 @@ def _share(theta: Any, rad: Any, c: Any) -> tuple[Any, Any]:
 
 
 @compiled
-def scaled_shares(theta: Any, rad: Any, slip: Any, c: Any, shrink: Any, other: Any) -> tuple[Any, Any, Any]:
-    """Return :func:`shares` of the scaled dual point, and bounds for another evaluation, which may scale by ``other``."""
-    g, g_rad, moves = np.zeros(len(c)), np.zeros(len(c)), np.zeros(len(c))
+def scaled_shares(theta: Any, rad: Any, slip: Any, c: Any, shrink: Any, other: Any, out: Any) -> None:
+    """Write :func:`shares` of the scaled dual point, and bounds for another evaluation, which may scale by ``other``.
+
+    The three arrays of ``out`` may be the three of the dual point, which are distinct.
+    """
+    g, g_rad, moves = out
     more = 2.0 * (1.0 - other / shrink) if other < shrink else 0.0
     for i in range(len(c)):
         if c[i] > 0.0:
             g[i], g_rad[i] = _share(theta[i] * shrink, rad[i] * shrink, c[i])
             moves[i] = slip[i] / c[i] + more * abs(g[i])
-    return g, g_rad, moves
+        else:
+            g[i], g_rad[i], moves[i] = 0.0, 0.0, 0.0
 
 
 @compiled

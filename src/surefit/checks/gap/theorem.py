@@ -65,7 +65,7 @@ def scores_at(operator: Any, point: Point) -> Enclosed:
 
 
 def _bounded(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual, z: Enclosed, terms: Terms) -> Gap:
-    """Sum the terms at a dual point."""
+    """Sum the terms at a dual point, whose arrays are overwritten."""
     excluded = penalty.excluded
     if (terms.exact | excluded).all():  # no pass is needed if every column is exact
         v, radii = np.zeros(len(point.w)), np.zeros((2, len(point.w)))
@@ -93,16 +93,19 @@ def _box(operator: Any, point: Point, z: Enclosed) -> np.ndarray:
 
 def _assembled(loss: Any, penalty: Penalty, point: Point, z: Enclosed, terms: Terms, v: Any, radii: Any) -> Gap:
     shrink = shrinks(penalty, v, radii)
-    g, g_rad, slip = row_duals(terms, point.c, shrink)
+    g, g_rad, slip = row_duals(terms, point.c, shrink, (terms.theta, terms.rad, terms.slip))  # in place
     sums = rows.row_sums(loss, point.y, point.c, z.mid, z.rad, g, g_rad, 2 * z.rad, slip)
-    del slip  # one vector less while the objective is computed
     found = joined(penalty, point.w, terms.exact, shrink, v, radii, sums)
     return _trivial(loss, penalty.value(point.w), point, z, found._replace(dual=g, dual_rad=g_rad, z=z))
 
 
-def row_duals(terms: Terms, c: np.ndarray, shrink: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the dual variables of the scaled dual point, their radii, and bounds for another evaluation."""
-    return rows.scaled_shares(terms.theta, terms.rad, terms.slip, c, *shrink)
+def row_duals(
+    terms: Terms, c: np.ndarray, shrink: tuple[float, float], out: tuple[np.ndarray, ...] | None = None
+) -> tuple[np.ndarray, ...]:
+    """Return the dual variables of the scaled dual point, their radii, and bounds for another evaluation, in ``out`` if given."""
+    out = out or (np.empty(len(c)), np.empty(len(c)), np.empty(len(c)))
+    rows.scaled_shares(terms.theta, terms.rad, terms.slip, c, *shrink, out)
+    return out
 
 
 def _trivial(loss: Any, sizes: np.ndarray, point: Point, z: Enclosed, found: Gap) -> Gap:

@@ -52,7 +52,7 @@ class Problem(NamedTuple):
 
 def make_problem(data: Labeled, C: float, reference: int | None) -> Problem:
     """Build the problem: one score for two classes, else one per class, or one fewer with a reference class."""
-    weights = data.weights * C
+    weights = data.scaled(C)
     K = len(data.classes)
     if K == 2:
         return Problem(LogisticScores(np.where(data.codes == 1, 1.0, -1.0), weights), np.array([1]), None)

@@ -140,7 +140,7 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
         l1, l2 = (1.0, 0.0) if self.penalty == "l1" else (0.0, 1.0)
         fits, limits = fit_columns(
             self, data.X, data.y, [np.where(data.codes == k, 1.0, -1.0) for k in positives],
-            data.weights * float(self.C), make_loss(self.loss, 0.0, 1.0), (l1, l2), start,
+            data.scaled(self.C), make_loss(self.loss, 0.0, 1.0), (l1, l2), start,
         )  # fmt: skip
         self.classes_ = data.classes
         self.coef_ = np.vstack([fit.coef for fit in fits])

@@ -47,7 +47,7 @@ def first_model(
         return coef, offset, None
     w = minimize_quadratic(model.H, -products, np.zeros(d), 0.0, l2, 0.0)[None]
     b = level - model.back @ w[0] if intercept else np.zeros(1)
-    reached = scores.value(rows.times(w) + b) + 0.5 * l2 * float(np.vdot(w, w))
+    reached = scores.value(rows.times(w, keep=True) + b) + 0.5 * l2 * float(np.vdot(w, w))
     return (w, b, model) if reached < null else (coef, offset, model)
 
 

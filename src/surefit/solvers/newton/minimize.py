@@ -117,7 +117,8 @@ class _Newton:
                     continue
             self._ask()
             dW, db = self._direction(previous)
-            V = self.rows.times(dW) + db
+            V = self.rows.times(dW)
+            V += db
             if free:
                 derivatives = self._note_free_gap(V)
                 if self.gap <= self.tolerance:
@@ -159,6 +160,10 @@ class _Newton:
         loss, self.derivatives, self.state = self.terms
         self.value = loss + self.penalty(self.W)
         self.G = self.rows.transposed(self.derivatives)
+
+    def forget_terms(self) -> None:
+        """Free the loss terms, which are computed again if they are needed once more."""
+        self.terms = self.derivatives = self.state = None
 
     def _ask(self) -> None:
         reason = self.budget.spent(self.n_iter, self.gap)

@@ -52,13 +52,17 @@ def gap_rounding(
     value, derivatives, state = scores.evaluate(Z)
     V = rows.transposed(derivatives)
     size = max(peak, *np.abs(b), float(np.max(np.abs(getattr(scores, "y", 1.0))))) + float(np.max(np.abs(W) @ far))
-    last = LAST_PLACES * np.abs(derivatives)
     if scores.n_scores > 1:
-        last = COLUMN_SUMS * np.tile(scores.weights[:, None], scores.n_scores)
         size *= 2.0  # a probability depends on its own score and the mean of all
+
+    def last_places() -> np.ndarray:  # not stored, because the next evaluations need much memory
+        if scores.n_scores > 1:
+            return COLUMN_SUMS * np.broadcast_to(scores.weights[:, None], derivatives.shape)
+        return LAST_PLACES * np.abs(derivatives)
+
     curved = np.column_stack([scores.diagonal(state, k) for k in range(scores.n_scores)])
     del state
-    from_far = np.outer(np.sum(last, axis=0), far)
+    from_far = np.outer(np.sum(last_places(), axis=0), far)
 
     def effect(off_theta: np.ndarray, off_v: np.ndarray) -> float:
         if l2 > 0.0:
@@ -82,7 +86,7 @@ def gap_rounding(
                 np.maximum(steep[:, k], scores.diagonal(other, k), out=steep[:, k])
             del other  # before the next evaluation allocates
         steep *= np.max(off_scores, axis=1, keepdims=True)
-        steep += last
+        steep += last_places()
         return steep
 
     with np.errstate(over="ignore", invalid="ignore"):

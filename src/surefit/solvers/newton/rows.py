@@ -40,10 +40,17 @@ class Rows:
         # below this width, loops over rows are faster than BLAS
         self._narrow = not self.sparse and X.flags.c_contiguous and 0 < X.shape[1] <= NARROW
         self._picker = Picker(X) if self.sparse else None
-        self._last: tuple[np.ndarray, np.ndarray] | None = None  # coefficients and their product, of few dense columns
+        self._kept: tuple[np.ndarray, np.ndarray] | None = None  # coefficients and their product, until it is used
 
-    def times(self, W: np.ndarray) -> np.ndarray:
-        """Return ``X W'``; callers do not change it, because the last product is cached."""
+    def times(self, W: np.ndarray, keep: bool = False) -> np.ndarray:
+        """Return ``X W'``; with ``keep``, the next product with the same coefficients is the same array, so do not change it."""
+        kept, self._kept = self._kept, None
+        found = kept[1] if kept is not None and np.array_equal(kept[0], W) else self._product(W)
+        if keep:
+            self._kept = W.copy(), found
+        return found
+
+    def _product(self, W: np.ndarray) -> np.ndarray:
         if W.shape[0] == 1:
             w = W[0]
             if self._picker is not None and 4 * np.count_nonzero(w) < len(w):
@@ -61,10 +68,9 @@ class Rows:
             return csr_products.dots(self.X, w)
         if not self._narrow:
             return np.asarray(self.X @ w)
-        if self._last is None or not np.array_equal(self._last[0], w):
-            parts = map_parts(lambda start, stop: _dots(self.X[start:stop], w), self.shape, LEAST)
-            self._last = w.copy(), parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return self._last[1]
+        found = np.empty(self.shape[0])
+        map_parts(lambda start, stop: _dots(self.X[start:stop], w, found[start:stop]), self.shape, LEAST)
+        return found
 
     def _sums(self, v: np.ndarray) -> np.ndarray:
         if self._csr:
@@ -159,14 +165,12 @@ class Rows:
 
 
 @compiled(relaxed=True)
-def _dots(X, w):
-    out = np.empty(len(X))
+def _dots(X, w, out):
     for i in range(len(out)):
         dot = 0.0
         for j in range(len(w)):
             dot += X[i, j] * w[j]
         out[i] = dot
-    return out
 
 
 @compiled(relaxed=True)
