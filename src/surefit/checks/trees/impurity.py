@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.enclosure import UNIT, Enclosed, gamma
-from surefit.checks.trees.nodes import LEAF, Routed, added_up
+from surefit.checks.trees.nodes import LEAF, Routed, added_up, by_node
 from surefit.checks.trees.spread import Shape
 
 
@@ -86,9 +86,8 @@ def deviance_values(y: np.ndarray, w: np.ndarray, kept: np.ndarray, mean: np.nda
 def by_difference(shape: Any, total: Enclosed) -> Enclosed:
     """Return the decrease of each split as the total of the node minus those of its children."""
     inner = shape.tree.kind != LEAF
-    below, radius = np.zeros(len(inner)), np.zeros(len(inner))
-    np.add.at(below, shape.parent[1:], total.mid[1:])
-    np.add.at(radius, shape.parent[1:], total.rad[1:] * (1 + gamma(300)) + gamma(300) * np.abs(total.mid[1:]))
+    radii = total.rad[1:] * (1 + gamma(300)) + gamma(300) * np.abs(total.mid[1:])
+    below, radius = by_node((total.mid[1:], radii), shape.parent[1:], len(inner))
     return Enclosed(
         np.where(inner, total.mid - below, 0.0), np.where(inner, total.rad + radius + 4 * UNIT * total.mid, 0)
     )
@@ -131,9 +130,7 @@ def falls(
         with np.errstate(divide="ignore", invalid="ignore"):
             jump = np.where(mean > 0, weight * mean * np.log(mean / mean[up]), 0.0)
         doubt = 8 * ratio * (np.abs(jump) + weight * mean)
-    fall, spread = np.zeros(len(parent)), np.zeros(len(parent))
-    np.add.at(fall, parent[1:], jump[1:])
-    np.add.at(spread, parent[1:], doubt[1:])
+    fall, spread = by_node((jump[1:], doubt[1:]), parent[1:], len(parent))
     return fall, spread
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT
 from surefit.core.jit import compiled
-from surefit.core.loops import ascending
+from surefit.core.loops import ascending, copy_into
 
 #: Criteria of the compiled loops, by their index.
 CODES = ("gini", "entropy", "misclassification", "squared_error", "poisson")
@@ -46,24 +46,15 @@ def _set_worths(order: Any, targets: Any, worth: Any, weight: Any) -> None:
 @compiled
 def _add_worths(order: Any, y: Any, n_classes: Any, mean: Any, targets: Any, worth: Any, weight: Any) -> None:
     """Add the contributions of one output."""
+    if n_classes > 0:
+        _add_class_worths(order, y, targets.w, n_classes, targets.code, worth, weight)
+        return
     _, w, _, code, ratio, _ = targets
-    counts = np.zeros(max(n_classes, 1))
     total = sums = sizes = 0.0
     for k in range(len(order)):
         i = order[k]
         total += w[i]
         weight[k] = total
-        if n_classes > 0:
-            counts[int(y[i])] += w[i]
-            inside = largest = 0.0
-            for count in counts:
-                if code == 0:
-                    inside += count * (total - count)
-                elif code == 1 and count > 0.0:
-                    inside -= count * math.log2(count / total)
-                largest = max(largest, count)
-            worth[k] -= inside / total if code == 0 else inside if code == 1 else total - largest
-            continue
         sums += w[i] * y[i]
         sizes += w[i] * abs(y[i])
         if code == 3:
@@ -72,6 +63,27 @@ def _add_worths(order: Any, y: Any, n_classes: Any, mean: Any, targets: Any, wor
         else:
             gain = sums * math.log(sums / total / mean) if sums > 0.0 else -math.inf
             worth[k] += gain + ratio * (abs(gain) + sums) if sums > 0.0 else gain
+
+
+@compiled
+def _add_class_worths(order: Any, y: Any, w: Any, n_classes: Any, code: Any, worth: Any, weight: Any) -> None:
+    counts, total = np.zeros(n_classes), 0.0
+    for k in range(len(order)):
+        i = order[k]
+        total += w[i]
+        weight[k] = total
+        counts[int(y[i])] += w[i]
+        inside = largest = 0.0
+        if code == 0:
+            for c in range(n_classes):
+                inside += counts[c] * (total - counts[c])
+            worth[k] -= inside / total
+            continue
+        for count in counts:
+            if code == 1 and count > 0.0:
+                inside -= count * math.log2(count / total)
+            largest = max(largest, count)
+        worth[k] -= inside if code == 1 else total - largest
 
 
 @compiled
@@ -120,16 +132,22 @@ def _best_threshold(table: Any, levels: Any, targets: Any, rows: Any, weight: An
 @compiled
 def _sort_known(values: Any, order: Any) -> Any:
     """Write the rows in ascending order of ``values`` to ``order``, missing ones last; return the number of the others."""
-    known, last = 0, len(values)
-    present, places = np.empty(len(values)), np.empty(len(values), dtype=np.int64)
-    for i in range(len(values)):
+    n, known = len(values), 0
+    for value in values:
+        known += value == value
+    if known == n:
+        copy_into(order, ascending(values))
+        return known
+    present, places, last = np.empty(known), np.empty(known, dtype=np.int64), n
+    known = 0
+    for i in range(n):
         if values[i] == values[i]:
             present[known], places[known] = values[i], i
             known += 1
-    ranks = ascending(present[:known])
+    ranks = ascending(present)
     for k in range(known):
         order[k] = places[ranks[k]]
-    for i in range(len(values) - 1, -1, -1):
+    for i in range(n - 1, -1, -1):
         if values[i] != values[i]:
             last -= 1
             order[last] = i
