@@ -77,8 +77,7 @@ class Pending:
                 raise Invalidated(
                     f"{type(self.model).__name__}: {name} was changed after the fit; the certificate is no longer valid for this model."
                 )
-        assert self.draft.sample is not None
-        return proved(self.draft, self.model, now, private=_size(self.draft.sample) <= COPIED)
+        return proved(self.draft, self.model, now, self.draft.sample)
 
     def _fitted_now(self) -> dict[str, Any]:
         """Return the fitted attributes, read again if some are computed from the state of the model."""
@@ -98,12 +97,14 @@ def may_wait(draft: Draft, model: Any) -> bool:
 
 
 @remembered()
-def proved(draft: Draft, model: Any, marks: dict[str, Any] | None = None, private: bool = False) -> Certificate:
+def proved(
+    draft: Draft, model: Any, marks: dict[str, Any] | None = None, own: tuple[Any, ...] | None = None
+) -> Certificate:
     """Return the certificate of ``model``, with the values that the checker proves; ``marks`` are those of its attributes, if known.
 
-    If the sample is a ``private`` copy, the certificate keeps it and computes its fingerprints when they are first needed.
+    A certificate about few rows keeps a copy of them, ``own`` if there is one, and computes their fingerprints when they are first needed.
     """
-    late = private and draft.data is None
+    kept = _kept(draft, own)
     recountable = draft.sample is not None and "coef_" in draft.model
     content = {
         "grade": draft.grade,
@@ -116,15 +117,23 @@ def proved(draft: Draft, model: Any, marks: dict[str, Any] | None = None, privat
         "version": __version__,
         "subject": model,
     }
-    if not late:
+    if kept is None:
         content["data"] = fingerprints_of(draft.sample) if draft.data is None else draft.data  # type: ignore[arg-type]
-    certificate = Certificate.issued(
-        Late(marks_of(fitted_state(model)) if marks is None else marks, draft.sample if late else None), **content
-    )
+    certificate = Certificate.issued(Late(marks_of(fitted_state(model)) if marks is None else marks, kept), **content)
     claims = certificate.claims
     if any(claim.value != claim.value and claim.kind != "no_claim" for claim in claims):
         claims = stated(certificate, draft.sample)
     return certificate.stating(claims)
+
+
+def _kept(draft: Draft, own: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    """Return the copy of the rows that the certificate keeps: none of many rows, nor if many models already have copies."""
+    sample = draft.sample
+    if sample is None or draft.data is not None or not all(map(_copyable, sample)) or _size(sample) > COPIED:
+        return None
+    if own is not None:
+        return own
+    return tuple(map(_copied, sample)) if len(_waiting) < WAITING else None
 
 
 def _posed(draft: Draft, model: Any) -> dict[str, Any]:
