@@ -62,6 +62,43 @@ def test_rounding_of_all_sums_is_enclosed(n, d, weights, order):
 
 
 @pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("near", [0.0, 1e-6, 1.0])
+def test_gap_without_penalty_bounds_the_exact_one(near, intercept, weights):
+    X, y, c, w = problem(14, 3, scale=3.0, weights=weights)
+    F, _ = exact_sums(X, y, c, w, 0.0)
+    F = [[*row, Fraction(1)] if intercept else row for row in F]
+    fc, fy = ([Fraction(v) for v in values.tolist()] for values in (c, y))
+    normal = [
+        [sum(k * a[i] * a[j] for k, a in zip(fc, F, strict=True)) for j in range(len(F[0]))] for i in range(len(F[0]))
+    ]
+    best = solved(normal, [sum(k * a[i] * t for k, a, t in zip(fc, F, fy, strict=True)) for i in range(len(F[0]))])
+    at = np.array([float(v) for v in best]) + near * np.append(w, 0.3)[: len(best)]
+    b = float(at[3]) if intercept else 0.0
+    found = prove(operator_of(X), LOSS, Penalty(np.zeros(3), np.zeros(3)), Point(y, c, at[:3], b, intercept))
+    apart = [Fraction(float(v)) - u for v, u in zip(at, best, strict=True)]
+    gap = (
+        LOSS.h
+        * sum(k * sum(a * u for a, u in zip(row, apart, strict=True)) ** 2 for k, row in zip(fc, F, strict=True))
+        / 2
+    )
+    assert found.squares is not None and found.met
+    assert gap <= Fraction(found.value)
+    assert found.value <= float(gap) * (1 + 1e-6) + 1e-22 * found.objective
+
+
+def solved(A, b):
+    """Solve a system of equations with a positive definite matrix of fractions."""
+    rows = [[*row, t] for row, t in zip(A, b, strict=True)]
+    for i, pivot in enumerate(rows):
+        rows[i] = pivot = [v / pivot[i] for v in pivot]
+        for k, row in enumerate(rows):
+            if k != i:
+                rows[k] = [v - row[i] * p for v, p in zip(row, pivot, strict=True)]
+    return [row[-1] for row in rows]
+
+
+@pytest.mark.parametrize("weights", [False, True])
 def test_storages_and_kinds_of_numbers_agree(weights):
     X, y, c, w = problem(3000, 5, weights=weights)
     X = X.astype(np.float32)
@@ -124,7 +161,8 @@ def test_other_problems_use_the_general_proof():
     others = [
         (LOSS, penalty, point._replace(c=uneven), Dual()),
         (LOSS, penalty, point._replace(offset=y), Dual()),
-        (LOSS, Penalty(np.zeros(3), np.zeros(3)), point, Dual()),
+        (LOSS, Penalty(np.zeros(3), np.array([0.0, 1.0, 1.0])), point, Dual()),
+        (LOSS, Penalty(np.zeros(3), np.zeros(3), positive=True), point, Dual()),
         (LOSS, penalty, point, Dual(y)),
         (loss_of({"loss": "huber", "delta": 1.0}), penalty, point, Dual()),
     ]

@@ -31,11 +31,20 @@ def _squared(operator: Any, h: float, penalty: Penalty, point: Point, weights: t
     own = squared.residuals(operator, point, weights)
     if own is None:
         return None
-    v, radii = squared.dual_products(own, h)
-    shrink, none = shrinks(penalty, v, radii), np.zeros(len(v), dtype=bool)
-    found = joined(penalty, point.w, none, shrink, v, radii, squared.row_sums(own, h, *shrink))
+    d, free = len(point.w), penalty.any_free
+    if free:  # the terms of the penalty are zero
+        frame = operator.frame(np.arange(d), point.intercept, point.c)
+        if frame is None or len(frame.rows) < np.count_nonzero(point.c):
+            return None
+        v, radii, shrink, sums = np.zeros(d), np.zeros((2, d)), (1.0, 1.0), squared.projected_sums(own, frame, h)
+    else:
+        v, radii = squared.dual_products(own, h)
+        shrink = shrinks(penalty, v, radii)
+        sums = squared.row_sums(own, h, *shrink)
+    found = joined(penalty, point.w, np.full(d, free), shrink, v, radii, sums)
     found = with_objective(penalty.value(point.w), len(point.y), squared.loss_sums(own, h), found)
-    return found._replace(norms=own.norms, squares=(own.plain, (own.norm + own.error) ** 2 * (1 + 4 * UNIT)))
+    squares = own.plain, (own.norm + own.error) ** 2 * (1 + 4 * UNIT)
+    return found._replace(norms=own.norms, squares=squares, met=free)
 
 
 def _smooth(operator: Any, loss: Any, penalty: Penalty, point: Point) -> Gap | None:

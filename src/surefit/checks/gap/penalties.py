@@ -62,6 +62,11 @@ class Penalty:
         """Whether some column is free."""
         return self._kinds[3]
 
+    @property
+    def nothing(self) -> bool:
+        """Whether every column is free and may have any coefficient."""
+        return bool(self.free.all()) and not self.positive
+
     @cached_property
     def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool, bool]:
         return column_loops.kinds(self.l1, self.l2, self._box)

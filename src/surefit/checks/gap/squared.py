@@ -5,6 +5,9 @@ exactly: :math:`\theta_i = -c_i h (\hat r_i - \rho)`, where :math:`h` is the sec
 mean of :math:`\hat r` if the intercept is free, otherwise 0. They sum to zero. Scaled by :math:`s \le 1`, the term of row :math:`i` is
 :math:`\tfrac h2 c_i (\hat r_i - s(\hat r_i - \rho) + r_i - \hat r_i)^2`, so the triangle inequality of the norm :math:`\|u\|_c^2 = \sum_i
 c_i u_i^2` bounds the sum of all rows. The rounding of :math:`v_j = a_j^\top\theta` is bounded by the Cauchy-Schwarz inequality.
+
+Without a penalty the gap is :math:`\tfrac h2 \|\Pi r\|_c^2` for the projection :math:`\Pi` on the columns and the constant. With nearly
+orthonormal combinations :math:`B` of them, :math:`\|\Pi r\|_c^2 \le \|B^\top r\|^2 / \lambda_{\min}(B^\top B)`.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.enclosure import UNIT, frobenius, gamma, length
 from surefit.checks.gap.dual_points import Dual, Point
+from surefit.checks.gap.equalities import Frame
 from surefit.checks.gap.losses import strong_convexity
 from surefit.checks.gap.operators import TINY
 from surefit.checks.gap.penalties import Penalty
@@ -41,8 +45,8 @@ class Residuals(NamedTuple):
 
 
 def applies(operator: Any, loss: Any, penalty: Penalty, point: Point, dual: Dual) -> tuple[float, float] | None:
-    """Return the range of weights if the squared loss of a dense matrix is to be proved at its residuals, with every column penalized."""
-    simple = dual.own and penalty.radius is None and point.offset is None and not penalty.any_free
+    """Return the range of weights if the squared loss of a dense matrix is to be proved at its residuals, all columns penalized or none."""
+    simple = dual.own and penalty.radius is None and point.offset is None and (not penalty.any_free or penalty.nothing)
     if not simple or strong_convexity(loss) == 0.0 or not hasattr(operator, "squared_sums"):
         return None
     smallest, positive, largest = weight_range(point.c)
@@ -79,6 +83,21 @@ def residuals(operator: Any, point: Point, weights: tuple[float, float]) -> Resi
 def dual_products(found: Residuals, h: float) -> tuple[np.ndarray, np.ndarray]:
     """Return ``v`` at the dual point, its rounding, and a bound on the rounding of two evaluations, which differ in all residuals."""
     return scaled_products(found.v, found.v_rad, found.norms, found.error, found.off, h)
+
+
+def projected_sums(found: Residuals, frame: Frame, h: float) -> tuple[float, float, float]:
+    """Return the gap without a penalty: plain, with rounding, and for another evaluation; ``frame`` is one of all columns and rows."""
+    v, d, root = found.v, len(found.v), math.sqrt(frame.least)
+    T, scale = frame.T[:d], frame.scale[:d]  # residuals minus their mean are orthogonal to the constant
+    t = (v / scale) @ T
+    t_rad = ((found.v_rad + gamma(d + 6) * np.abs(v)) / scale) @ np.abs(T) * (1 + 1e-9)
+    near = length(np.abs(t) + t_rad) / root * (1 + 8 * UNIT)
+    level, level_off = found.mean * found.weight, found.mean_rad * found.weight
+    upper = math.hypot(near, (level + level_off) * (1 + 4 * UNIT)) * (1 + 8 * UNIT) + found.error
+    # Another evaluation differs in all residuals, and has another frame, whose largest eigenvalue is at most 2 - least.
+    moved = math.sqrt(2 - frame.least) * (near + 2 * found.error) + 4 * frobenius(t_rad)
+    other = math.hypot(moved / root, level + 4 * level_off + 2 * found.error) + 4 * found.error
+    return 0.5 * h * (frobenius(t) ** 2 + level**2), _half(h, upper, 8 * UNIT), _half(h, other, 8 * found.off)
 
 
 def row_sums(found: Residuals, h: float, shrink: float, other: float) -> tuple[float, float, float]:
