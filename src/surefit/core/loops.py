@@ -13,14 +13,16 @@ RUN = 16  # length of the runs that insertion sort creates before merging
 def ascending(values: Any) -> Any:
     """Return the permutation that sorts ``values`` (float64, no NaN) in ascending order; the sort is stable."""
     n = len(values)
-    order, slack = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    order = np.empty(n, dtype=np.int64)
     for i in range(n):
         first, p = i - i % RUN, i
         while p > first and values[order[p - 1]] > values[i]:
             order[p] = order[p - 1]
             p -= 1
         order[p] = i
-    width = RUN
+    if n <= RUN:
+        return order
+    slack, width = np.empty(n, dtype=np.int64), RUN
     while width < n:
         for start in range(0, n, 2 * width):
             middle, stop = min(start + width, n), min(start + 2 * width, n)
