@@ -4,6 +4,7 @@ from surefit.checks.gap.assembly import Gap
 from surefit.checks.gap.consequences import (
     certain_labels,
     coefficient_distance,
+    largest_score_distance,
     least_multiplier,
     score_distance,
     zero_in_every_solution,
@@ -28,6 +29,7 @@ __all__ = [
     "Sparse",
     "certain_labels",
     "coefficient_distance",
+    "largest_score_distance",
     "least_multiplier",
     "loss_of",
     "operator_of",

@@ -31,6 +31,12 @@ def score_distance(gap: Any, loss: Any, c: np.ndarray) -> np.ndarray:
         return np.where(c > 0, np.sqrt(2 * gap / (strong * c)) * (1 + 8 * UNIT), math.inf)
 
 
+def largest_score_distance(gap: float, loss: Any, least: float) -> float:
+    """Return the bound of :func:`score_distance` on all rows, whose smallest weight is ``least``."""
+    bend = strong_convexity(loss) * least
+    return math.sqrt(2 * gap / bend) * (1 + 8 * UNIT) if bend > 0.0 and gap < math.inf else math.inf
+
+
 def coefficient_distance(gap: float, penalty: Penalty) -> float:
     """Return a bound on ``|w - w*|`` (Euclidean) for a strongly convex penalty; infinite for other penalties."""
     curved = penalty.l2[~penalty.excluded]

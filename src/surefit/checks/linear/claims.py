@@ -11,9 +11,9 @@ from surefit.checks.enclosure import UNIT
 from surefit.checks.gap import (
     certain_labels,
     coefficient_distance,
+    largest_score_distance,
     least_multiplier,
     loss_of,
-    score_distance,
     zero_in_every_solution,
 )
 from surefit.checks.gap.squared_loops import weight_range
@@ -100,8 +100,8 @@ def stability(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     """Bound the distance of training predictions from the optimal ones by the strong convexity of the squared error."""
     least, loss, value, wide = _least_weight(certificate, data), loss_of(certificate.problem), 0.0, 0.0
     for g in gaps(certificate, data):
-        near, far = score_distance(np.array([g.value, g.value + 3 * g.spread]), loss, least).tolist()
-        value, wide = max(value, near), max(wide, far)
+        value = max(value, largest_score_distance(g.value, loss, least))
+        wide = max(wide, largest_score_distance(g.value + 3 * g.spread, loss, least))
     return Proof(value, note="from the gap and strong convexity.", spread=_apart(value, wide))
 
 
@@ -175,12 +175,11 @@ def feasible(certificate: Certificate, stated: Claim, data: Data) -> Proof:
     return Proof(worst, "exact", note="constraints evaluated.", limit=0.0)
 
 
-def _least_weight(certificate: Certificate, data: Data) -> np.ndarray:
-    """Return the smallest positive weight of a row, whose score has the largest distance, twice: for two gaps."""
+def _least_weight(certificate: Certificate, data: Data) -> float:
+    """Return the smallest positive weight of a row, whose score has the largest distance."""
     if isinstance(data.X, PartitionedRows):
-        return np.full(2, partitioned.smallest_weight(certificate, data))
-    c = columns_of(certificate, data).points[0].c
-    return np.full(2, weight_range(c)[1])
+        return partitioned.smallest_weight(certificate, data)
+    return float(weight_range(columns_of(certificate, data).points[0].c)[1])
 
 
 def _coefficients(certificate: Certificate, data: Data) -> list[np.ndarray]:
