@@ -17,7 +17,7 @@ from surefit.core.certificate import Certificate, grade_of
 from surefit.core.claims import Claim
 from surefit.core.encoding import same
 from surefit.core.errors import CertificateError, DataWarning, Invalidated
-from surefit.core.fingerprint import data_fingerprint, fingerprint, remembered
+from surefit.core.fingerprint import data_fingerprint, fingerprint, remembering
 from surefit.core.issuing.parameters import plain
 from surefit.core.issuing.state import dense, digest, state_digests
 from surefit.core.partitioned import PartitionedRows
@@ -54,7 +54,7 @@ class Verification:
         return title, header, rows, "enclosed: rounding errors are accounted for; exact: rational arithmetic."
 
 
-@remembered()
+@remembering
 def verify(
     certificate: Certificate,
     X: Any,

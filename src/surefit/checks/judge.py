@@ -202,11 +202,12 @@ def _stricter(side: str) -> str:
 
 
 def _stated_number(bound: Any) -> Any:
-    if isinstance(bound, AtMost):
+    kind = type(bound)
+    if kind is AtMost:
         return _give_way("upper", bound.value, bound.spread)
-    if isinstance(bound, AtLeast):
+    if kind is AtLeast:
         return _give_way("lower", bound.value, bound.spread)
-    return _value_of(bound)
+    return bound.value if kind is Digits else bound
 
 
 def _give_way(side: str, value: float, spread: float) -> float:

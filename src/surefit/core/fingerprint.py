@@ -6,18 +6,19 @@ A matrix is hashed at memory speed by a keyed bilinear sum of mixed words, :math
 deliberate collisions, but these are harmless because every claim is recomputed.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, wraps
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from surefit.core.jit import compiled, quietly
 from surefit.core.storage import is_sparse
 from surefit.core.threads import blas_threads, map_blocks
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
@@ -31,24 +32,35 @@ _seen: ContextVar[dict[Any, Any] | None] = ContextVar("_seen", default=None)
 _rows: ContextVar[dict[Any, Any] | None] = ContextVar("_rows", default=None)
 
 
-@contextmanager
-def remembered() -> Iterator[None]:
-    """Compute the fingerprint of an array only once within this context; the array must not change in it."""
-    token = _seen.set({} if _seen.get() is None else _seen.get())
-    try:
-        yield
-    finally:
-        _seen.reset(token)
+class _Within:
+    """Context in which a variable has another value; generators of contexts take several times as long, in each fit."""
+
+    __slots__ = "token", "value", "variable"
+
+    def __init__(self, variable: ContextVar[Any], value: Any) -> None:
+        self.variable, self.value = variable, value
+
+    def __enter__(self) -> None:
+        self.token = self.variable.set(self.value)
+
+    def __exit__(self, *error: Any) -> None:
+        self.variable.reset(self.token)
 
 
-@contextmanager
-def one_pass() -> Iterator[None]:
-    """Within this context, the pass of :func:`largest_entry` also computes the fingerprint for the certificate of a fit."""
-    token = _rows.set({})
-    try:
-        yield
-    finally:
-        _rows.reset(token)
+def remembering(function: F) -> F:
+    """Wrap ``function`` so that the fingerprint of an array is computed only once in it; the array must not change meanwhile."""
+
+    @wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        with _Within(_seen, {} if _seen.get() is None else _seen.get()):
+            return function(*args, **kwargs)
+
+    return cast(F, wrapped)
+
+
+def one_pass() -> _Within:
+    """Return a context in which the pass of :func:`largest_entry` also computes the fingerprint for the certificate of a fit."""
+    return _Within(_rows, {})
 
 
 def fingerprint(array: Any) -> str:

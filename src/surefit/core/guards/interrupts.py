@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 SENTENCE = "surefit: interrupted; no file was left half-written."
 EXIT_CODE = 130  # the exit code that shells report after Ctrl-C
@@ -48,15 +49,17 @@ def deferred() -> Iterator[None]:
             handler(number, sys._getframe())
 
 
-@contextmanager
-def as_interrupts() -> Iterator[None]:
+class as_interrupts:
     """Raise KeyboardInterrupt again if another library, interrupted by Ctrl-C, raised an exception of its own instead."""
-    try:
-        yield
-    except Exception as error:
-        cause: BaseException | None = error
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        cause: BaseException | None = error if isinstance(error, Exception) else None
         while cause is not None:
             if isinstance(cause, KeyboardInterrupt):
                 raise KeyboardInterrupt from error
             cause = cause.__cause__ or cause.__context__
-        raise

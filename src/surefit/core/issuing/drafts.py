@@ -21,7 +21,7 @@ from surefit.core.certificate import Certificate, Late
 from surefit.core.claims import Claim
 from surefit.core.encoding import COPIED
 from surefit.core.errors import Invalidated
-from surefit.core.fingerprint import remembered
+from surefit.core.fingerprint import remembering
 from surefit.core.guards.extremes import extreme
 from surefit.core.issuing.new_rows import with_word_on_new_rows
 from surefit.core.issuing.parameters import plain
@@ -96,7 +96,7 @@ def may_wait(draft: Draft, model: Any) -> bool:
     return all(_fixed(getattr(model, name)) for name in model._get_param_names())
 
 
-@remembered()
+@remembering
 def proved(
     draft: Draft, model: Any, marks: dict[str, Any] | None = None, own: tuple[Any, ...] | None = None
 ) -> Certificate:

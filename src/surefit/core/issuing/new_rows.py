@@ -75,12 +75,15 @@ def with_word_on_new_rows(estimator: Any, claims: list[Claim], recountable: bool
     again = (UNCLAIMED, VC) if half_spaces else (UNCLAIMED,)
     said = [claim for claim in claims if claim.name not in again]  # an earlier certificate of the fit may contain it
     kind = _kind(estimator)
-    measured = any(claim.kind == "risk_bound" or claim.name.startswith(MEASURING) for claim in said)
-    if kind not in ("classifier", "regressor") or measured:
+    if kind not in ("classifier", "regressor") or any(map(_measures, said)):
         return tuple(said)
     if kind == "classifier" and recountable and half_spaces:
         return (*said, Claim(VC))
     return (*said, Claim(UNCLAIMED, numbers=unclaimed_numbers(type(estimator).__name__, said)))
+
+
+def _measures(claim: Claim) -> bool:
+    return claim.name.startswith(MEASURING) or claim.kind == "risk_bound"
 
 
 def unclaimed_numbers(estimator: str, claims: Any) -> dict[str, Any]:
