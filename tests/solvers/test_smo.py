@@ -107,6 +107,17 @@ def test_subtracted_rows_are_those_of_the_kernel(kernel, n_jobs, monkeypatch):
         assert np.allclose(g, before - change @ K[some], atol=1e-4)
 
 
+def test_threads_share_computed_rows_from_fewer_values_on_than_stored_ones(monkeypatch):
+    n, shared, map_blocks = 30, [], rows_module.map_blocks
+    monkeypatch.setattr(rows_module, "THREADED", 2 * 4 * n)
+    monkeypatch.setattr(rows_module, "map_blocks", lambda *given: shared.append(given[-1]) or map_blocks(*given))
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    cache, some = RowCache(solver_rows(RBF(gamma=0.5), X)[1], 1e-9, 6, 2), np.array([3, 8, 20, 21])
+    for _ in range(2):
+        cache.subtract(some, np.ones(4), np.zeros(n))
+    assert shared == [2, None]
+
+
 @pytest.mark.parametrize("offset", [True, False])
 def test_same_optimum_with_and_without_setting_rows_aside(offset):
     X, t = sample(1, n=1500)

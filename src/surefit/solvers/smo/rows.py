@@ -16,7 +16,8 @@ from surefit.kernels.rows import GramRows
 from surefit.solvers.smo.gaussian_rows import COLUMNS, PIECE, GaussianRows
 from surefit.solvers.smo.inner import gather, subtract_rows
 
-THREADED = 1 << 21  # number of values below which starting threads takes longer than the work
+THREADED = 1 << 21  # number of stored values below which starting threads takes longer than the work
+COMPUTED = 5  # stored values that are added up in the time in which one kernel value is computed and added
 
 
 def solver_rows(kernel: Kernel, X) -> tuple[Any, Any]:
@@ -120,7 +121,7 @@ class RowCache:
     def fetch(self, indices: np.ndarray) -> np.ndarray:
         """Return the slots of the rows ``indices``, computing the missing ones."""
         missing, room = self._claim(indices)
-        self._map(*self._filling(missing, room), len(missing))
+        self._map(*self._filling(missing, room), COMPUTED * len(missing))
         return self.slot[indices]
 
     def subtract(self, indices: np.ndarray, change: np.ndarray, g: np.ndarray) -> None:
@@ -128,17 +129,18 @@ class RowCache:
         missing, room = self._claim(indices)
         slots, (fill, length, size) = self.slot[indices], self._filling(missing, room)
         if length != self.gram.n:  # the missing rows are divided, not their columns
-            self._map(fill, length, size, len(missing))
+            self._map(fill, length, size, COMPUTED * len(missing))
 
         def work(start: int, stop: int) -> None:
             if len(missing) and length == self.gram.n:
                 fill(start, stop)
             subtract_rows(self.rows, slots, change, g, start, stop)
 
-        self._map(work, self.gram.n, COLUMNS, len(indices))
+        filled = len(missing) if length == self.gram.n else 0
+        self._map(work, self.gram.n, COLUMNS, len(indices) + (COMPUTED - 1) * filled)
 
     def _map(self, work: Any, length: int, size: int, rows: int) -> None:
-        """Run ``work`` on parts, by threads if there are enough values in ``rows`` rows."""
+        """Run ``work`` on parts, by threads if it takes as long as adding up enough values in ``rows`` stored rows."""
         if rows:
             map_blocks(work, length, size, self.n_jobs if rows * self.gram.n >= THREADED else None)
 
