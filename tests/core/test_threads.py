@@ -162,3 +162,8 @@ def test_tall_data_have_many_rows_per_column():
     assert is_tall(np.empty((2**18, 10))) and is_tall(np.empty((20_000, 50))) and is_tall(np.empty((30_000, 100)))
     assert not is_tall(np.empty((20_000, 100)))  # products of the columns take long, and threads do not share the rows
     assert not is_tall(np.empty((1000, 10))) and not is_tall(np.empty((2000, 2000))) and not is_tall([[1.0]])
+
+
+def test_parts_need_fewer_entries_the_more_work_an_entry_takes():
+    shape = threads.THREADED // 8, 2
+    assert [len(map_parts(lambda start, stop: stop, shape, 1, passes)) for passes in (1, 4)] == [1, threads.PARTS]

@@ -346,7 +346,7 @@ def test_the_last_step_need_not_be_evaluated():
 def test_products_with_dense_rows_have_the_same_bits_for_any_number_of_threads(monkeypatch):
     rng = np.random.default_rng(4)
     X, w, weights = rng.standard_normal((70_000, 8)), rng.standard_normal(8), rng.random(70_000)
-    scores = ScalarScores(SmoothedHinge(0.1), np.sign(X @ w), weights)
+    scores, few = ScalarScores(SmoothedHinge(0.1), np.sign(X @ w), weights), np.where(weights < 0.2, weights, 0.0)
     monkeypatch.setattr("surefit.core.threads.THREADED", 1)  # share even these few rows
     found = []
     for threads in (1, 2, 3):
@@ -354,10 +354,11 @@ def test_products_with_dense_rows_have_the_same_bits_for_any_number_of_threads(m
             monkeypatch.setattr(f"surefit.{module}.blas_threads", lambda threads=threads: threads)
         rows = Rows(X)
         Z = rows.times(w[None, :])
-        gram = rows.gram(np.arange(8), weights, np.zeros(8))
+        gram, of_few = (rows.gram(np.arange(8), some, np.zeros(8)) for some in (weights, few))
         loss, derivatives, curvatures = scores.evaluate(Z)
-        parts = (Z, rows.transposed(derivatives), gram, rows.peaks, derivatives, curvatures, np.array(loss))
+        parts = (Z, rows.transposed(derivatives), gram, of_few, rows.peaks, derivatives, curvatures, np.array(loss))
         found.append([part.tobytes() for part in parts])
         assert np.array_equal(rows.peaks, np.abs(X).max(axis=0))
         assert gram == pytest.approx(X.T @ (weights[:, None] * X), rel=1e-11)
+        assert of_few == pytest.approx(X.T @ (few[:, None] * X), rel=1e-11)
     assert found[0] == found[1] == found[2]

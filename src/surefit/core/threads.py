@@ -134,14 +134,15 @@ def sum_blocks(work: Callable[[int, int], Any], n: int, size: int, n_jobs: int |
     return tree_sum(map_blocks(work, n, size, n_jobs))
 
 
-def map_parts(work: Callable[[int, int], Any], shape: tuple[int, int], least: int) -> list[Any]:
+def map_parts(work: Callable[[int, int], Any], shape: tuple[int, int], least: int, passes: int = 1) -> list[Any]:
     """Return ``work(start, stop)`` for fixed parts of at least ``least`` rows, computed by as many threads as BLAS may use.
 
-    Each part uses one BLAS thread. Fewer rows are one part, which BLAS may share among its own threads.
+    Each part uses one BLAS thread. Fewer rows are one part, which BLAS may share among its own threads. The work on an entry takes
+    as long as ``passes`` passes over it.
     """
     n, d = shape
     parts = min(PARTS, n // max(least, 1))
-    if n * d < THREADED or parts < 4:
+    if n * d * passes < THREADED or parts < 4:
         return [work(0, n)]
     threads = blas_threads()
     with one_blas_thread():

@@ -57,7 +57,7 @@ def problem(name, n, d, seed=0, spread=0.0):
 def floats_of(X, point, rates):
     """Return the weighted derivatives that the pass uses, in floats."""
     rows = smooth._Rows(rates, point, len(X) if rates is None else 0)
-    first, second = rows.add(slice(0, len(X)), X @ point.w)
+    first, second = rows.add(slice(0, len(X)), X @ point.w, smooth._no_totals())
     return first.copy(), second.copy()
 
 
@@ -187,3 +187,21 @@ def test_memory_is_a_fraction_of_the_rows():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(found.dual) == n and peak < 0.5 * X.nbytes
+
+
+def test_same_bits_for_any_number_of_threads(monkeypatch):
+    X, point = problem("logistic", 9001, 3)
+    monkeypatch.setattr("surefit.core.threads.THREADED", 1)  # share even these few rows
+    found = []
+    for threads in (1, 2, 4):
+        monkeypatch.setattr("surefit.core.threads.blas_threads", lambda threads=threads: threads)
+        near = smooth.one_pass(Dense(X), loss_of(LOSSES["logistic"]), point)
+        found.append(
+            [np.asarray(part).tobytes() for part in (*near.totals, near.v, near.radii, near.g, near.product.mid)]
+        )
+    assert found[0] == found[1] == found[2]
+    monkeypatch.setattr("surefit.core.threads.THREADED", 2**40)
+    whole = smooth.one_pass(Dense(X), loss_of(LOSSES["logistic"]), point)
+    assert np.allclose(whole.totals, near.totals, rtol=1e-12) and np.all(
+        np.abs(whole.v - near.v) <= whole.radii[0] + near.radii[0]
+    )

@@ -28,10 +28,11 @@ from surefit.checks.gap.losses import Logistic
 from surefit.checks.gap.operators import TINY, Dense, Sparse
 from surefit.core.fingerprint import largest_entry
 from surefit.core.jit import compiled
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import PARTS, map_parts, one_blas_thread, tree_sum
 
 ENTRIES = 1 << 17  # entries of a block of rows, which stays in the cache between its two products
 LONGEST = 8192  # rows of a block
+TREE = (PARTS - 1).bit_length()  # additions that join the sums of parts
 FARTHEST = 200.0  # largest score: no exponential of it overflows, and weights times exponentials are normal numbers
 LIGHTEST = 1e-200  # smallest positive weight, for the same reason
 NEAR = 0.01  # largest relative change of an exponential for which the bound is used
@@ -124,15 +125,16 @@ def one_pass(operator: Any, loss: Any, point: Point) -> Near | None:
     step = min(max(ENTRIES // max(d, 1) // loops.PART * loops.PART, loops.PART), LONGEST)
     step = step if isinstance(operator, Dense) else LONGEST
     rows = _Rows(rates, point, n if rates is None else 0)
-    with np.errstate(all="ignore"), one_blas_thread():
-        products = _dense(operator, rows, step) if isinstance(operator, Dense) else _sparse(operator, rows, step)
-        t = Totals(*rows.totals.tolist())
+    add_up = _dense if isinstance(operator, Dense) else _sparse
+    with np.errstate(all="ignore"):
+        products, totals = add_up(operator, rows, step)
+        t = Totals(*totals.tolist())
         squares = t.size_squares, t.curve_squares
         if not (t.farthest <= FARTHEST and t.lightest >= LIGHTEST and math.isfinite(t.square + t.loss + t.loss_size)):
             return None
         if not all(SMALLEST <= part <= LARGEST for part in squares) or not np.isfinite(products).all():
             return None
-        return _enclosed(operator, point, rows, t, products, gamma(step + -(-n // step) + 8))
+        return _enclosed(operator, point, rows, t, products, gamma(step + -(-n // step) + TREE + 8))
 
 
 def _readable(operator: Any) -> bool:
@@ -142,15 +144,14 @@ def _readable(operator: Any) -> bool:
 
 
 class _Rows:
-    """Derivatives of the rows of a block, and the sums over the blocks so far."""
+    """Derivatives of the rows of a block, and those of all rows of a logistic loss."""
 
     def __init__(self, rates: Any, point: Point, kept: int) -> None:
         self.rates, self.point = rates, point
-        self.totals = np.array([0.0] * 11 + [math.inf])
         self.products, self.g = np.empty(kept), np.empty(kept)
 
-    def add(self, rows: slice, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Add the rows with products ``z``, which become their scores; return ``c g`` and ``c h``."""
+    def add(self, rows: slice, z: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Add the rows with products ``z``, which become their scores, to the totals; return ``c g`` and ``c h``."""
         point, y = self.point, self.point.y[rows]
         if self.rates is None:
             self.products[rows] = z
@@ -167,35 +168,52 @@ class _Rows:
             _exponential(
                 a, b, y, z, logs, exponentials.powers(a, b, y, logs), *exponentials.quiet_parts(a, b, y, z), terms
             )
-        _reduce(point.c[rows], z, terms, self.totals)
+        _reduce(point.c[rows], z, terms, totals)
         return terms[0], terms[1]
 
 
-def _dense(operator: Dense, rows: _Rows, step: int) -> np.ndarray:
-    products = np.zeros((4, operator.shape[1]))
-    for piece, part in _blocks(operator, step):
-        loops.pair_sums(part, *rows.add(piece, part @ rows.point.w), products)
-    return products
+def _no_totals() -> np.ndarray:
+    return np.array([0.0] * 11 + [math.inf])
 
 
-def _blocks(operator: Dense, step: int) -> Iterator[tuple[slice, np.ndarray]]:
+def _dense(operator: Dense, rows: _Rows, step: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the products with the columns and the totals; threads share the rows in fixed parts."""
+
+    def part(first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+        products, totals = np.zeros((4, operator.shape[1])), _no_totals()
+        with np.errstate(all="ignore"), one_blas_thread():  # each thread has an error state of its own
+            for piece, block in _blocks(operator, first, last, step):
+                loops.pair_sums(block, *rows.add(piece, block @ rows.point.w, totals), products)
+        return products, totals
+
+    found = map_parts(part, operator.shape, loops.LEAST)
+    if len(found) == 1:
+        return found[0]
+    products, totals = (np.stack(parts) for parts in zip(*found, strict=True))
+    return (
+        np.vstack([tree_sum(products[:, :3]), products[:, 3].max(axis=0)]),
+        np.concatenate([tree_sum(totals[:, :9]), totals[:, 9:11].max(axis=0), totals[:, 11:].min(axis=0)]),
+    )
+
+
+def _blocks(operator: Dense, first: int, last: int, step: int) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield slices of rows, and these rows in the order of memory."""
-    for start in range(0, operator.shape[0], step):
-        piece = slice(start, start + step)
+    for start in range(first, last, step):
+        piece = slice(start, min(start + step, last))
         part = np.ascontiguousarray(operator.X[piece], dtype=np.float64)
         yield piece, part if operator.shift is None else part - operator.shift
 
 
-def _sparse(operator: Sparse, rows: _Rows, step: int) -> np.ndarray:
-    n, z = operator.shape[0], operator.X @ rows.point.w
+def _sparse(operator: Sparse, rows: _Rows, step: int) -> tuple[np.ndarray, np.ndarray]:
+    n, z, totals = operator.shape[0], operator.X @ rows.point.w, _no_totals()
     sums = np.empty((2, n))
     for start in range(0, n, step):
         piece = slice(start, start + step)
-        sums[:, piece] = rows.add(piece, z[piece])
+        sums[:, piece] = rows.add(piece, z[piece], totals)
     products = loops.sparse_pair_sums(*operator.A, *sums, operator.shape[1])
     operator._outer = int(np.max(products[3], initial=0))
     products[3] = largest_entry(operator.X)
-    return products
+    return products, totals
 
 
 def _enclosed(operator: Any, point: Point, rows: _Rows, t: Totals, products: np.ndarray, rounding: float) -> Near:

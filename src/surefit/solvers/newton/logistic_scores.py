@@ -1,9 +1,13 @@
-"""Logistic loss of one score per row, evaluated for many rows at once; few rows use the compiled loops of the base class."""
+"""Logistic loss of one score per row; few rows use the compiled loops of the base class.
+
+Exponentials and logarithms of many rows are those of NumPy, which are vectorized; compiled loops compute the rest in one pass.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from surefit.core.jit import compiled
 from surefit.core.threads import blocks, sum_blocks
 from surefit.losses import Logistic
 from surefit.solvers.newton.scalar_scores import CONSTANT_STEPS, ScalarScores
@@ -28,11 +32,9 @@ class LogisticScores(ScalarScores):
 
         def work(start: int, stop: int) -> float:
             rows = slice(start, stop)
-            y, c = self.y[rows], self.weights[rows]
-            u = y * z[rows]
-            e = np.exp(-np.abs(u))
-            _differentiate(y, c, u, e, derivatives[rows], curvatures[rows])
-            return _losses(c, u, e)
+            e = _exponentials(z[rows], 0.0)
+            given = self.y[rows], self.weights[rows], z[rows]
+            return _evaluate(*given, e, np.log1p(e), derivatives[rows], curvatures[rows])
 
         return float(sum_blocks(work, n, BLOCK)), derivatives[:, None], curvatures
 
@@ -42,8 +44,8 @@ class LogisticScores(ScalarScores):
             return super().value(Z)
 
         def work(start: int, stop: int) -> float:
-            u = self.y[start:stop] * Z[start:stop, 0]
-            return _losses(self.weights[start:stop], u, np.exp(-np.abs(u)))
+            z = Z[start:stop, 0]
+            return _loss(self.y[start:stop], self.weights[start:stop], z, np.log1p(_exponentials(z, 0.0)))
 
         return float(sum_blocks(work, len(self.y), BLOCK))
 
@@ -53,12 +55,9 @@ class LogisticScores(ScalarScores):
             return super().young(Z, derivatives)
         total = 0.0
         for start, stop in blocks(len(self.y), BLOCK):
-            y, c = self.y[start:stop], self.weights[start:stop]
-            u, p = y * Z[start:stop, 0], np.clip(-derivatives[start:stop, 0] * y / c, 0.0, 1.0)
-            soft, other = np.log1p(np.exp(-np.abs(u))), 1.0 - p
-            terms = soft + p * np.maximum(u, 0.0) + other * np.maximum(-u, 0.0)
-            terms += p * np.log(np.maximum(p, TINY)) + other * np.log(np.maximum(other, TINY))
-            total += float(c @ np.maximum(terms, 0.0))
+            given = self.y[start:stop], self.weights[start:stop], Z[start:stop, 0]
+            soft, logs = np.log1p(_exponentials(given[2], 0.0)), _shares(*given[:2], derivatives[start:stop, 0])
+            total += _young(*given, derivatives[start:stop, 0], soft, np.log(logs, out=logs))
         return total
 
     def best_shift(self, Z: np.ndarray) -> np.ndarray:
@@ -81,13 +80,10 @@ class LogisticScores(ScalarScores):
 
     def _sums_at(self, z: np.ndarray, shift: float) -> list[float]:
         """Return the sums of the derivatives, of their absolute values and of the curvatures at ``z + shift``, without storing these."""
-        first, second = np.empty((2, min(BLOCK, len(z))))
 
         def work(start: int, stop: int) -> np.ndarray:
-            y, c = self.y[start:stop], self.weights[start:stop]
-            u, m = y * (z[start:stop] + shift), stop - start
-            _differentiate(y, c, u, np.exp(-np.abs(u)), first[:m], second[:m])
-            return np.array([first[:m].sum(), np.abs(first[:m]).sum(), second[:m].sum()])
+            rows = slice(start, stop)
+            return _derivative_sums(self.y[rows], self.weights[rows], z[rows], shift, _exponentials(z[rows], shift))
 
         return sum_blocks(work, len(z), BLOCK).tolist()
 
@@ -96,15 +92,75 @@ class LogisticScores(ScalarScores):
         return LogisticScores(self.y[::step], self.weights[::step] * step)
 
 
-def _differentiate(
-    y: np.ndarray, c: np.ndarray, u: np.ndarray, e: np.ndarray, first: np.ndarray, second: np.ndarray
-) -> None:
-    """Write the derivatives and the curvatures of rows with margins ``u`` and ``e = exp(-|u|)``."""
-    q = 1.0 / (1.0 + e)
-    small = e * q
-    np.multiply(-c * y, np.where(u >= 0.0, small, q), out=first)
-    np.multiply(c * small, q, out=second)
+def _exponentials(z: np.ndarray, shift: float) -> np.ndarray:
+    """Return ``exp(-|z + shift|)``."""
+    e = _minus_sizes(z, shift)
+    return np.exp(e, out=e)
 
 
-def _losses(c: np.ndarray, u: np.ndarray, e: np.ndarray) -> float:
-    return float(c @ np.log1p(e)) - float(c @ np.minimum(u, 0.0))
+@compiled
+def _minus_sizes(z, shift):
+    out = np.empty(len(z))
+    for i in range(len(z)):
+        out[i] = -abs(z[i] + shift)
+    return out
+
+
+@compiled(relaxed=True)
+def _evaluate(y, c, z, e, soft, first, second):
+    """Write the derivatives and the curvatures, and return the loss, for ``e = exp(-|z|)`` and ``soft = log(1 + e)``."""
+    total = 0.0
+    for i in range(len(y)):
+        u, q = y[i] * z[i], 1.0 / (1.0 + e[i])
+        small = e[i] * q
+        first[i] = -c[i] * y[i] * (small if u >= 0.0 else q)
+        second[i] = c[i] * small * q
+        total += c[i] * (soft[i] + (0.0 if u >= 0.0 else -u))
+    return total
+
+
+@compiled(relaxed=True)
+def _loss(y, c, z, soft):
+    total = 0.0
+    for i in range(len(y)):
+        u = y[i] * z[i]
+        total += c[i] * (soft[i] + (0.0 if u >= 0.0 else -u))
+    return total
+
+
+@compiled(relaxed=True)
+def _derivative_sums(y, c, z, shift, e):
+    """Return the sums of the derivatives, of their absolute values and of the curvatures."""
+    slope, size, curvature = 0.0, 0.0, 0.0
+    for i in range(len(y)):
+        q = 1.0 / (1.0 + e[i])
+        small = e[i] * q
+        part = c[i] * (small if y[i] * (z[i] + shift) >= 0.0 else q)
+        slope, size, curvature = slope - y[i] * part, size + part, curvature + c[i] * small * q
+    return np.array([slope, size, curvature])
+
+
+@compiled
+def _shares(y, c, derivatives):
+    """Return the shares of the other and of the own label in the dual derivatives, positive for their logarithms."""
+    out = np.empty((2, len(y)))
+    for i in range(len(y)):
+        p = _share(y[i], c[i], derivatives[i])
+        out[0, i], out[1, i] = max(p, TINY), max(1.0 - p, TINY)
+    return out
+
+
+@compiled
+def _share(y, c, derivative):
+    p = -derivative * y / c
+    return 0.0 if p < 0.0 else 1.0 if p > 1.0 else p
+
+
+@compiled(relaxed=True)
+def _young(y, c, z, derivatives, soft, logs):
+    total = 0.0
+    for i in range(len(y)):
+        u, p = y[i] * z[i], _share(y[i], c[i], derivatives[i])
+        term = soft[i] + (p * u if u > 0.0 else (p - 1.0) * u) + p * logs[0, i] + (1.0 - p) * logs[1, i]
+        total += c[i] * (0.0 if term < 0.0 else term)
+    return total

@@ -18,6 +18,7 @@ from surefit.solvers.newton.picked import Picker
 BLOCK = 1 << 14  # rows per partial sum
 LEAST = 1024  # dense rows per part that threads share
 NARROW = 300  # columns up to which compiled products are used
+PRODUCTS = 16  # products of columns that take as long as a pass over one of them
 FEW_ROWS = 0.5  # fraction of rows with curvature below which the others are excluded from a Gram matrix
 
 
@@ -100,19 +101,20 @@ class Rows:
             gram = self._picker.pick(columns).gram(weights, means[columns])
             if gram is not None:
                 return gram
-        X, scales = self.X, np.ones(self.shape[1])
-        if len(used) < FEW_ROWS * self.shape[0] and not self.sparse:
-            X, weights = self.X[used], weights[used]
-        weights = np.ascontiguousarray(weights)
+        scales, few = np.ones(self.shape[1]), len(used) < FEW_ROWS * self.shape[0] and not self.sparse
+        weights = np.ascontiguousarray(weights[used] if few else weights)
 
         def part(start: int, stop: int) -> np.ndarray:
-            whole = X is self.X and stop - start == len(weights)
-            design = self.design if whole else as_design(X[start:stop])
+            if few:
+                design = as_design(self.X.take(used[start:stop], axis=0))
+            else:
+                design = self.design if stop - start == len(weights) else as_design(self.X[start:stop])
             return gram_rows(design, columns, 0, weights[start:stop], means, scales, _nothing)
 
-        if self.sparse or not X.flags.c_contiguous:
+        if self.sparse or not self.X.flags.c_contiguous:
             return part(0, len(weights))
-        return tree_sum(map_parts(part, (len(weights), len(columns)), max(LEAST, TALL * len(columns))))
+        shape, least = (len(weights), len(columns)), max(LEAST, TALL * len(columns))
+        return tree_sum(map_parts(part, shape, least, 1 + len(columns) // PRODUCTS))
 
     @cached_property
     def peaks(self) -> np.ndarray:
