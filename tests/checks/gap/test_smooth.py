@@ -57,7 +57,7 @@ def problem(name, n, d, seed=0, spread=0.0):
 def floats_of(X, point, rates):
     """Return the weighted derivatives that the pass uses, in floats."""
     rows = smooth._Rows(rates, point, len(X) if rates is None else 0)
-    first, second = rows.add(slice(0, len(X)), X @ point.w, smooth._no_totals())
+    first, second = rows.add(slice(0, len(X)), X @ point.w, smooth.NO_ROWS.copy())
     return first.copy(), second.copy()
 
 

@@ -36,6 +36,7 @@ TREE = (PARTS - 1).bit_length()  # additions that join the sums of parts
 FARTHEST = 200.0  # largest score: no exponential of it overflows, and weights times exponentials are normal numbers
 LIGHTEST = 1e-200  # smallest positive weight, for the same reason
 NEAR = 0.01  # largest relative change of an exponential for which the bound is used
+NO_ROWS = np.array([0.0] * 11 + [math.inf])  # totals of no rows
 SMALLEST, LARGEST = 1e-280, 1e280  # range of sums of squares without relevant underflow
 
 
@@ -172,23 +173,17 @@ class _Rows:
         return terms[0], terms[1]
 
 
-def _no_totals() -> np.ndarray:
-    return np.array([0.0] * 11 + [math.inf])
-
-
 def _dense(operator: Dense, rows: _Rows, step: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the products with the columns and the totals; threads share the rows in fixed parts."""
 
     def part(first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-        products, totals = np.zeros((4, operator.shape[1])), _no_totals()
+        products, totals = np.zeros((4, operator.shape[1])), NO_ROWS.copy()
         with np.errstate(all="ignore"), one_blas_thread():  # each thread has an error state of its own
             for piece, block in _blocks(operator, first, last, step):
                 loops.pair_sums(block, *rows.add(piece, block @ rows.point.w, totals), products)
         return products, totals
 
     found = map_parts(part, operator.shape, loops.LEAST)
-    if len(found) == 1:
-        return found[0]
     products, totals = (np.stack(parts) for parts in zip(*found, strict=True))
     return (
         np.vstack([tree_sum(products[:, :3]), products[:, 3].max(axis=0)]),
@@ -205,7 +200,7 @@ def _blocks(operator: Dense, first: int, last: int, step: int) -> Iterator[tuple
 
 
 def _sparse(operator: Sparse, rows: _Rows, step: int) -> tuple[np.ndarray, np.ndarray]:
-    n, z, totals = operator.shape[0], operator.X @ rows.point.w, _no_totals()
+    n, z, totals = operator.shape[0], operator.X @ rows.point.w, NO_ROWS.copy()
     sums = np.empty((2, n))
     for start in range(0, n, step):
         piece = slice(start, start + step)
