@@ -161,10 +161,6 @@ class _Newton:
         self.value = loss + self.penalty(self.W)
         self.G = self.rows.transposed(self.derivatives)
 
-    def forget_terms(self) -> None:
-        """Free the loss terms, which are computed again if they are needed once more."""
-        self.terms = self.derivatives = self.state = None
-
     def _ask(self) -> None:
         reason = self.budget.spent(self.n_iter, self.gap)
         if reason is not None:
