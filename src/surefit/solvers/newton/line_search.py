@@ -12,7 +12,8 @@ def line_search(at, dW, db, V) -> bool:
     noise = 1e-15 * abs(at.value) * np.sqrt(at.rows.shape[0])  # below this level only the gap distinguishes points
     if not np.isfinite(decrease) or decrease >= noise:
         return False
-    at.terms = at.derivatives = at.state = None  # freed while those of the next point are computed; known again if needed
+    # Freed while those of the next point are computed; if there is none, they are computed again.
+    at.terms = at.derivatives = at.state = None
     t = 1.0
     for _ in range(BACKTRACKS):
         W, Z = at.W + t * dW, at.Z + t * V
