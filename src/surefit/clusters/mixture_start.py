@@ -102,6 +102,8 @@ def _drawn_in_memory(rows: Rows, k: int, how: str, random) -> tuple[Any, Any]:
         groups = canonical_groups(rows.X, rows.weights)
         draws = random.random((groups.max() + 1, k))
         return None, Table((draws / draws.sum(axis=1, keepdims=True))[groups])
+    if how == "kmeans" and k == 1:  # all rows belong to the cluster
+        return None, Labels(np.zeros(len(rows.weights), dtype=np.int32), k)
     points, summary = read_points(rows.X, rows.weights, rows.n_jobs)
     if how == "random_from_data":
         return distinct_points(points, rows.weights, k, random), None

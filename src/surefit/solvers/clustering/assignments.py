@@ -1,4 +1,4 @@
-"""Points in memory and their clusters: labels, cluster sums, distances to the assigned centers, and gains of single moves."""
+"""Points in memory and their clusters: labels, cluster sums and distances to the assigned centers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import numpy as np
 
 from surefit.core.jit import compiled
 from surefit.core.threads import map_blocks, sum_blocks, tree_sum
-from surefit.solvers.clustering.nearest import Centers, as_centers, assign, no_bounds
+from surefit.solvers.clustering.nearest import as_centers, assign, no_bounds
 from surefit.solvers.clustering.points import (
     add_point,
     block_size,
     coordinates,
-    inner_products,
-    load,
-    room,
     squared_distance,
 )
 
@@ -57,9 +54,9 @@ class InMemory:
         at = int(np.argmax(self._distances))
         return float(self._distances[at]), coordinates(self.points, at)
 
-    def audit(self, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, float, int]:
-        """Return J by cluster, the largest decrease by a single move, and the number of points whose move lowers J."""
-        return audit(self.points, self.weights, as_centers(self.points, values), self.labels, sizes, self.n_jobs)
+    def inertias(self, values: np.ndarray) -> np.ndarray:
+        """Return J by cluster."""
+        return inertias(self.points, self.weights, self.labels, values, self.n_jobs)
 
 
 def inertia_at(points: Any, weights: np.ndarray, centers: np.ndarray, labels: np.ndarray) -> float:
@@ -100,12 +97,16 @@ def fresh_sums(points, weights, labels, k, n_jobs=None) -> np.ndarray:
     return sum_blocks(work, n, block_size(n, k * (d + 2)), n_jobs)
 
 
-def audit(points, weights, centers: Centers, labels, sizes, n_jobs=None) -> tuple[np.ndarray, float, int]:
-    """Return J by cluster, the largest decrease by a single move, and the number of points whose move lowers J."""
-    n = len(weights)
-    exact = centers._replace(screen=(centers.values - points.shift) * points.scale)
-    parts = map_blocks(lambda a, b: _audit_block(points, weights, exact, labels, sizes, a, b), n, block_size(n), n_jobs)
-    return tree_sum(p[0] for p in parts), max(p[1] for p in parts), sum(p[2] for p in parts)
+def inertias(points, weights, labels, values, n_jobs=None) -> np.ndarray:
+    """Return J by cluster."""
+    n, norms = len(weights), np.einsum("kj,kj->k", values, values)
+
+    def work(start: int, stop: int) -> np.ndarray:
+        out = np.zeros(len(values))
+        _inertia_block(points, weights, labels, values, norms, start, stop, out)
+        return out
+
+    return sum_blocks(work, n, block_size(n), n_jobs)
 
 
 def _without_dust(sums: np.ndarray) -> np.ndarray:
@@ -142,43 +143,7 @@ def _sum_block(points, weights, labels, start, stop, out):
 
 
 @compiled(relaxed=True)
-def _audit_block(points, weights, centers, labels, sizes, start, stop):
-    r"""Apply Hartigan's test: moving :math:`x` from a to b changes J by w n_b/(n_b+w) d_b^2 - w n_a/(n_a-w) d_a^2."""
-    k, d = centers.values.shape
-    scratch = np.empty((TILE, room(points)))
-    chosen = np.empty(stop - start, dtype=np.int64)
-    for i in range(stop - start):
-        chosen[i] = start + i
-    norms, best, own, weight = np.empty(TILE), np.empty(TILE), np.empty(TILE), np.empty(TILE)
-    totals, largest, improving = np.zeros(k), 0.0, 0
-    halves, longest, rounding = np.empty(k), 0.0, (d + 8) * 2.0**-48
-    for c in range(k):
-        square = 0.0
-        for j in range(centers.screen.shape[1]):
-            square += centers.screen[c, j] * centers.screen[c, j]
-        halves[c] = 0.5 * square
-        longest = max(longest, halves[c])
-    back = 1.0 / (points.scale * points.scale)
-    for tile in range(0, stop - start, TILE):
-        size = min(stop - start - tile, TILE)
-        table = np.empty((k, size))
-        load(points, chosen, tile, size, scratch, norms)
-        inner_products(points, chosen, tile, size, scratch, centers.screen, centers.transposed, table)
-        for r in range(size):
-            best[r], own[r], weight[r] = np.inf, labels[start + tile + r], weights[start + tile + r]
-        for c in range(k):
-            half, number = halves[c], float(c)
-            for r in range(size):  # selections only, so that the loop is vectorized
-                cost = sizes[c] * (norms[r] + 2 * (half - table[c, r])) / (sizes[c] + weight[r])
-                better = (cost < best[r]) & (own[r] != number)
-                best[r] = cost if better else best[r]
-        for r in range(size):
-            i, a, w = start + tile + r, labels[start + tile + r], weight[r]
-            distance = squared_distance(points, i, centers.values[a], centers.norms[a])
-            totals[a] += w * distance
-            if sizes[a] > w * (1 + 1e-12) and w > 0:
-                gain = w * (sizes[a] / (sizes[a] - w) * distance - max(best[r], 0.0) * back)
-                if gain > rounding * w * (norms[r] + 2 * longest) * back:
-                    improving += 1
-                    largest = max(largest, gain)
-    return totals, largest, improving
+def _inertia_block(points, weights, labels, values, norms, start, stop, out):
+    for i in range(start, stop):
+        own = labels[i]
+        out[own] += weights[i] * squared_distance(points, i, values[own], norms[own])

@@ -93,7 +93,7 @@ def _move_rows(points, weights, labels, sums, sizes, shift):
             continue
         own = squared_distance(points, i, means[a], norms[a])
         leaving = w * sizes[a] / (sizes[a] - w) * own
-        best, target = leaving * (1.0 - 1e-10), -1
+        best, target = leaving * (1.0 - 1e-10), np.int64(-1)  # a literal would compile another _place
         for c in range(k):
             if c != a:
                 cost = (
@@ -102,7 +102,7 @@ def _move_rows(points, weights, labels, sums, sizes, shift):
                     else 0.0
                 )
                 if cost < best:
-                    best, target = cost, c
+                    best, target = cost, np.int64(c)
         if target >= 0:
             add_point(points, i, -w, sums[a])
             add_point(points, i, w, sums[target])

@@ -29,8 +29,6 @@ class Partition(NamedTuple):
     inertias: np.ndarray  # (k,) contribution of each cluster to J
     sizes: np.ndarray  # (k,) weight of each cluster
     residual: float  # sum_k |mean_k - center_k|^2
-    best_move: float  # largest decrease of J by moving one point to another cluster (with updated means)
-    improving_moves: int
     n_iter: int
     n_reseeded: int
     reason: Reason
@@ -43,7 +41,7 @@ class Partition(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Last centers and sums of Lloyd's algorithm, before the objective and single moves are examined."""
+    """Last centers and sums of Lloyd's algorithm, before the objective is computed from the distances."""
 
     centers: np.ndarray
     sums: np.ndarray  # (k, d + 2) of the clusters, see :func:`surefit.solvers.clustering.nearest.assign`
@@ -72,19 +70,16 @@ def lloyd(
 def descend(
     rows: Any, summary: Summary, start: np.ndarray, *, tolerance: float, budget: Budget, dtype: Any = np.float64
 ) -> Partition:
-    """Run :func:`move_centers` and examine the result."""
+    """Run :func:`move_centers` and compute the objective."""
     end = move_centers(rows, summary, start, tolerance=tolerance, budget=budget, dtype=dtype)
     d = end.centers.shape[1]
     off = _means(rows.shift, end.sums, end.centers) - end.centers
-    inertias, best_move, improving = rows.audit(end.centers, end.sums[:, d])
     return Partition(
         centers=end.centers,
         labels=rows.labels,
-        inertias=inertias,
+        inertias=rows.inertias(end.centers),
         sizes=end.sums[:, d].copy(),
         residual=float(np.sum(off * off)),
-        best_move=best_move,
-        improving_moves=improving,
         n_iter=end.n_iter,
         n_reseeded=end.n_reseeded,
         reason=end.reason,
@@ -154,7 +149,8 @@ def _step(squares, shift, values, sums):
                 means[c, j] = mean + shift[j]
                 square += sums[c, j] * sums[c, j]
                 move += off * off
-                distance += (means[c, j] - values[c, j]) ** 2
+                step = means[c, j] - values[c, j]
+                distance += step * step
             else:
                 means[c, j] = values[c, j]
         if weight > 0.0:

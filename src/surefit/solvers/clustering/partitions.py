@@ -13,9 +13,9 @@ import numpy as np
 from surefit.core.budget import Budget
 from surefit.core.distinct import unique_rows
 from surefit.core.partitioned import Part, PartitionedRows, row_draws, weights_in
-from surefit.solvers.clustering.assignments import audit, fresh_sums, lower_to_new_center, own_distances
+from surefit.solvers.clustering.assignments import fresh_sums, inertias, lower_to_new_center, own_distances
 from surefit.solvers.clustering.lloyd import lloyd
-from surefit.solvers.clustering.nearest import as_centers, nearest
+from surefit.solvers.clustering.nearest import nearest
 from surefit.solvers.clustering.points import (
     DensePoints,
     Summary,
@@ -73,9 +73,9 @@ class InPartitions:
         """Return the point farthest from its center and from the centers ``placed``; ties go to the first point."""
         return self.rows.map_reduce(_farthest, self.frame, values, placed, combine=_farther)
 
-    def audit(self, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, float, int]:
-        """Return J by cluster, the largest decrease by a single move, and the number of points whose move lowers J."""
-        return self.rows.map_reduce(_audited, self.frame, values, sizes, combine=_both_audits)
+    def inertias(self, values: np.ndarray) -> np.ndarray:
+        """Return J by cluster."""
+        return self.rows.map_reduce(_inertias, self.frame, values)
 
     def draw(self, count: int, random: Any, centers: np.ndarray | None = None) -> np.ndarray:
         """Draw up to ``count`` distinct points with probability proportional to weight (times squared distance to ``centers``)."""
@@ -139,14 +139,9 @@ def _farther(a: tuple[float, np.ndarray], b: tuple[float, np.ndarray]) -> tuple[
     return b if b[0] > a[0] else a
 
 
-def _audited(part: Part, frame: Frame, values: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, float, int]:
+def _inertias(part: Part, frame: Frame, values: np.ndarray) -> np.ndarray:
     points = frame.points(part)
-    labels = nearest(points, len(part.X), values)
-    return audit(points, weights_in(part), as_centers(points, values), labels, sizes)
-
-
-def _both_audits(a: Any, b: Any) -> tuple[np.ndarray, float, int]:
-    return a[0] + b[0], max(a[1], b[1]), a[2] + b[2]
+    return inertias(points, weights_in(part), nearest(points, len(part.X), values), values)
 
 
 def _drawn(part: Part, frame: Frame, count: int, seed: int, centers: np.ndarray | None) -> _Draws:
