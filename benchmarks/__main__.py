@@ -117,11 +117,14 @@ def _peers(listed: str | None, chosen: Sequence[Workload]) -> tuple[str, ...] | 
     if listed is None:
         return None
     known = sorted({name for workload in chosen for name in workload.solvers} - {OURS})
-    peers = tuple(name.strip() for name in listed.split(",") if name.strip())
-    unknown = [name for name in peers if name not in known]
-    if unknown:
-        raise ValueError(f"benchmarks: --peers must be among {', '.join(known)}; got {', '.join(unknown)}.")
-    return peers
+    peers, words = [], [word.strip() for word in listed.split(",") if word.strip()]
+    while words:  # a name may contain commas
+        longest = next((k for k in range(len(words), 0, -1) if ", ".join(words[:k]) in known), None)
+        if longest is None:
+            raise ValueError(f"benchmarks: --peers must be among {', '.join(known)}; got {words[0]}.")
+        peers.append(", ".join(words[:longest]))
+        del words[:longest]
+    return tuple(peers)
 
 
 def _count(text: str) -> int:

@@ -12,7 +12,7 @@ import pytest
 from tests.benchmarks.fake_workload import workload as fake
 
 from benchmarks import comparison, page, picture, results, table
-from benchmarks.__main__ import main, parser
+from benchmarks.__main__ import _peers, main, parser
 from benchmarks.ranking import rank
 from benchmarks.runner import Options, run_workload
 from benchmarks.workload import OURS, discover, label, select
@@ -188,6 +188,15 @@ def test_workloads_are_chosen_by_the_beginning_of_their_names():
 def test_variants_are_labeled():
     assert label({"tol": 1e-6, "prune": True}) == "tol=1e-06, prune=True"
     assert label({}) == ""
+
+
+def test_names_of_peers_may_contain_commas():
+    chosen = select(discover(), ["h1", "c1"])
+    listed = "celer, pygam (30 splines, 11 weights),skglm"
+    assert _peers(listed, chosen) == ("celer", "pygam (30 splines, 11 weights)", "skglm")
+    assert _peers("", chosen) == () and _peers(None, chosen) is None
+    with pytest.raises(ValueError, match=r"must be among SciPy.*; got 12 weights\)"):
+        _peers("pygam (30 splines, 11 weights), 12 weights)", chosen)
 
 
 def test_list_and_mistakes_of_the_command_line(capsys, tmp_path):
