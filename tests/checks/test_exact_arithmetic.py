@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from scipy import sparse
 
+from surefit.checks.enclosure import rounded_sum
 from surefit.checks.separation.combinations import annihilates, prove_combination
 from surefit.checks.separation.margins import hull_distance, margin_of, radius_of
 from surefit.core import integers
@@ -23,6 +24,15 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=64)
 def test_integers_are_the_floats(values):
     whole, exponent = integers.integers(np.array(values))
     assert [Fraction(m) * Fraction(2) ** exponent for m in whole] == [Fraction(v) for v in values]
+
+
+WHOLE = st.sampled_from([0.0, 1.0, -1.0, 3.0, -7.0, 2.0**51, -(2.0**51), 2.0**53, 2.0**60])
+
+
+@given(st.lists(WHOLE, max_size=9) | st.lists(WHOLE | st.floats(-1e300, 1e300), max_size=9))
+@settings(max_examples=200, deadline=None)
+def test_sums_of_integers_and_of_other_numbers_are_rounded_once(values):
+    assert rounded_sum(np.array(values)) == float(sum(map(Fraction, values)))
 
 
 @given(

@@ -59,6 +59,16 @@ def row_blocks(n: int) -> list[slice]:
     return [slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
 
 
+def sums_exactly(terms: np.ndarray) -> bool:
+    """Return whether sums of these numbers are exact: integers whose absolute values have a small total."""
+    return bool(np.all(terms == np.rint(terms)) and np.sum(np.abs(terms)) < 2.0**52)
+
+
+def rounded_sum(terms: np.ndarray) -> float:
+    """Return the sum, rounded once; NumPy adds integers ten times as fast as ``math.fsum``."""
+    return float(terms.sum()) if sums_exactly(terms) else math.fsum(terms)
+
+
 def block_sum(terms: np.ndarray) -> float:
     """Return a sum by blocks; its error is at most ``gamma(BLOCK)`` times the sum of absolute values."""
     if len(terms) <= BLOCK:

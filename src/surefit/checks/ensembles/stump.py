@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.enclosure import UNIT, gamma, sums_exactly
 from surefit.checks.judge import Proof, claim, refused
 from surefit.checks.labels import label_codes, row_weights
 from surefit.core.certificate import Certificate
@@ -90,11 +90,6 @@ def _most_right(order: Any, codes: Any, weights: Any, whole: Any) -> Any:
             if order[j, k] & 1:
                 best = max(best, np.max(below) + np.max(whole - below))
     return best
-
-
-def sums_exactly(weights: np.ndarray) -> bool:
-    """Return whether sums of these weights are exact: integers with a small total."""
-    return bool(np.all(weights == np.rint(weights)) and np.sum(weights) < 2.0**52)
 
 
 def said_by(column: np.ndarray, threshold: float, left: int, right: int, n_classes: int) -> np.ndarray:

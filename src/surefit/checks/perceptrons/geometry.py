@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from surefit.checks.enclosure import BLOCK, UNIT, Bound, gamma, row_blocks
+from surefit.checks.enclosure import BLOCK, UNIT, Bound, gamma, rounded_sum, row_blocks
 from surefit.core.sample import Data
 
 SUBNORMAL = 2.0**-1074  # largest rounding error of a product that underflows
@@ -85,17 +85,17 @@ def sum_of_rows(data: Data, s: np.ndarray, relative: float = 0.0) -> tuple[np.nd
 
 def hull_length(data: Data, s: np.ndarray, beta: float, relative: float = 0.0) -> Bound:
     """Bound ``|sum_i s_i (x_i, c)| / sum_i |s_i|`` from above; ``relative`` is the relative error of ``s``."""
-    total = math.fsum(np.abs(s))
-    if not 0 < total < math.inf:
+    mass = rounded_sum(np.abs(s))
+    if not 0 < mass < math.inf:
         raise ValueError("the weights of the rows must be finite and not all zero")
-    scale = -math.frexp(total)[1]  # a power of two, so that products of small steps and small rows do not underflow
-    s, total = np.ldexp(s, scale), math.ldexp(total, scale)
+    scale = -math.frexp(mass)[1]  # a power of two, so that products of small steps and small rows do not underflow
+    s, mass, shift = np.ldexp(s, scale), math.ldexp(mass, scale), math.ldexp(rounded_sum(s), scale)
     z, rad = sum_of_rows(data, s, relative)
-    shift, shift_rad = math.fsum(s), (relative + 4 * UNIT) * total
+    shift_rad = (relative + 4 * UNIT) * mass
     size = math.hypot(*z.tolist(), math.sqrt(beta) * shift)
     wiggle = math.hypot(rad, math.sqrt(beta) * shift_rad)
-    value = (size + wiggle) / total * (1 + 16 * UNIT + 2 * relative)
-    return Bound(value, wiggle / total + (16 * UNIT + 2 * relative) * value)
+    value = (size + wiggle) / mass * (1 + 16 * UNIT + 2 * relative)
+    return Bound(value, wiggle / mass + (16 * UNIT + 2 * relative) * value)
 
 
 def most_updates(

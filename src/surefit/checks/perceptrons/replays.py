@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from surefit.checks.eigen import weights_of
-from surefit.checks.enclosure import Bound, gamma
+from surefit.checks.enclosure import Bound, gamma, rounded_sum
 from surefit.checks.judge import AtLeast, AtMost, Proof, claim, no_claim, refused
 from surefit.checks.perceptrons import geometry
 from surefit.checks.perceptrons.margins import aim_of, lengths_of
@@ -108,7 +108,7 @@ def distance(run: Run, signed: np.ndarray, weights: np.ndarray, own: dict[str, A
     """Bound the largest difference between ``weights`` and the start plus the rows weighted by ``signed``."""
     start = run.log.start
     total, rad = geometry.sum_of_rows(run.data, signed, relative)
-    shift, size = run.beta * math.fsum(signed), run.beta * math.fsum(np.abs(signed))
+    shift, size = run.beta * rounded_sum(signed), run.beta * rounded_sum(np.abs(signed))
     largest = float(np.max(np.abs(start))) + float(np.max(np.abs(total), initial=0.0))
     rad = max(rad, (relative + gamma(4)) * size) + gamma(4) * (largest + size)
     off = float(np.max(np.abs(weights - start - np.append(total, shift))))
