@@ -50,7 +50,7 @@ def _machine(result: dict[str, Any]) -> str:
     threads = "one thread" if options["threads"] == 1 else f"{options['threads']} threads"
     return (
         f"Measured {result['created'][:10]} on {machine['processor']} ({machine['cores']} cores, {machine['system']}), "
-        f"{threads}, median of up to {options['repeats']} runs; Python {machine['python']}, {versions}."
+        f"{threads}, median of up to {options['repeats']} runs; Python {machine['python']}, {versions}; BLAS: {', '.join(machine['blas'])}."
     )
 
 

@@ -9,10 +9,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import scipy.linalg  # noqa: F401  (loads SciPy's BLAS, as NumPy's is)
+from threadpoolctl import threadpool_info
+
 from benchmarks.runner import Options
 
 FOLDER = Path(__file__).resolve().parent / "results"
-PACKAGES = ("surefit", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "glum", "scikit-learn-intelex")
+PACKAGES = (
+    *("surefit", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "glum", "scikit-learn-intelex"),
+    *("snapml", "lightgbm", "xgboost-cpu", "faiss-cpu", "onnxruntime", "pygam", "GPy"),
+)
 IDLE_LOAD = 0.5  # processes waiting for a core, averaged over a minute, above which times are provisional
 
 
@@ -23,6 +29,7 @@ def environment() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "cores": os.cpu_count(),
+        "blas": _blas(),
         "load_at_start": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "versions": {name: number for name in PACKAGES if (number := _version(name)) is not None},
     }
@@ -67,6 +74,16 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def _blas() -> list[str]:
+    """The BLAS libraries of NumPy and SciPy, and the processors that their kernels are for, which OPENBLAS_CORETYPE may change."""
+    found = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    named = (
+        " ".join(str(library[key]) for key in ("internal_api", "version", "architecture") if library.get(key))
+        for library in found
+    )
+    return sorted(set(named))
 
 
 def _processor() -> str:

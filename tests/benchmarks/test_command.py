@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import threadpoolctl
 from tests.benchmarks.fake_workload import workload as fake
 
 from benchmarks import comparison, page, picture, results, table
@@ -61,6 +62,13 @@ def test_an_interrupt_keeps_the_workloads_that_are_done(tmp_path, monkeypatch, c
     assert saved == [1, 1]  # after the first workload, and at the end
     assert [entry["name"] for entry in json.loads(path.read_text())["workloads"]] == ["c1_lasso_dense"]
     assert "Saved to" in capsys.readouterr().out
+
+
+def test_the_kernels_of_blas_are_recorded(result):
+    libraries = [library for library in threadpoolctl.threadpool_info() if library["user_api"] == "blas"]
+    recorded = result["environment"]["blas"]
+    assert libraries and all(any(library["internal_api"] in line for line in recorded) for library in libraries)
+    assert all(line in page._machine(result) for line in recorded)
 
 
 def test_load_and_small_sizes_are_remarked(result):
