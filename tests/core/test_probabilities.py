@@ -23,6 +23,14 @@ def test_logarithms_of_two_classes():
     np.testing.assert_array_equal(two_classes_log(np.array([1e4])), [[-1e4, 0.0]])
 
 
+def test_tails_of_two_classes_beside_a_missing_score():
+    far = np.array([-744.0, -720.0, -700.5, 700.5, 720.0, 744.0])
+    found = two_classes(np.append(far, np.nan))[:-1]
+    tail = np.exp(-np.abs(far))
+    np.testing.assert_array_equal(found.min(axis=1), tail)
+    assert (tail > 0).all() and (found.max(axis=1) == 1).all() and ((found[:, 1] == 1) == (far > 0)).all()
+
+
 @pytest.mark.parametrize("of_two", [two_classes, two_classes_log])
 def test_infinite_and_missing_scores(of_two):
     found = (

@@ -1,6 +1,6 @@
 """Class probabilities from scores, in blocks of rows that stay in the cache.
 
-Both probabilities of two classes need one exponential, and each is accurate to a few units in the last place, however small it is.
+Each probability of two classes has an exponential of its own, and is accurate to a few units in the last place, however small it is.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 BLOCK = 8192  # rows; a few vectors of them fit into the cache of a core
+FAR = 700.0  # scores whose exponentials are finite
 
 
 def two_classes(scores: np.ndarray) -> np.ndarray:
@@ -24,11 +25,14 @@ def two_classes(scores: np.ndarray) -> np.ndarray:
     """
     found = np.empty((len(scores), 2))
     for start in range(0, len(scores), BLOCK):
-        f = scores[start : start + BLOCK]
-        less = np.exp(-np.abs(f), dtype=np.float64)
-        more = 1.0 / (1.0 + less)
-        less *= more
-        _write(found[start : start + BLOCK], f, less, more)
+        f, block = scores[start : start + BLOCK], found[start : start + BLOCK]
+        for column, signed in enumerate((f, -f)):
+            odds = np.exp(np.minimum(signed, FAR), dtype=np.float64)
+            odds += 1.0
+            np.divide(1.0, odds, out=block[:, column])
+        far = np.abs(f) > FAR
+        if far.any():
+            block[far] = np.exp(np.minimum(np.column_stack([-f[far], f[far]]), 0.0), dtype=np.float64)
     return found
 
 
@@ -37,16 +41,10 @@ def two_classes_log(scores: np.ndarray) -> np.ndarray:
     found = np.empty((len(scores), 2))
     for start in range(0, len(scores), BLOCK):
         f = scores[start : start + BLOCK]
-        size = np.abs(f, dtype=np.float64)
-        more = -_log_of_one_plus(np.exp(-size))
-        _write(found[start : start + BLOCK], f, more - size, more)
+        more = -_log_of_one_plus(np.exp(-np.abs(f, dtype=np.float64)))
+        found[start : start + BLOCK, 0] = more - np.maximum(f, 0.0)
+        found[start : start + BLOCK, 1] = more + np.minimum(f, 0.0)
     return found
-
-
-def _write(found: np.ndarray, f: np.ndarray, less: np.ndarray, more: np.ndarray) -> None:
-    second = f > 0
-    found[:, 0] = np.where(second, less, more)
-    found[:, 1] = np.where(second, more, less)
 
 
 def _log_of_one_plus(x: np.ndarray) -> np.ndarray:

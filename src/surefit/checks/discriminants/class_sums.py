@@ -136,31 +136,28 @@ def _fill(X: Any, codes: Any, weights: Any, pilots: Any, start: Any, terms: Any,
 
     Squares are summed only if there are no products of single classes, which contain them.
     """
+    d, matrices = X.shape[1], len(buckets)
     for i in range(start, len(codes)):
         k, weight = codes[i], weights[i] if len(weights) else 1.0
         if weight == 0.0:
             continue
-        row, pilot, sums, squares, root = X[i], pilots[k], terms[0, k], terms[1, k], np.sqrt(weight)
-        if len(buckets) == 0:
-            for j in range(len(row)):
-                difference = row[j] - pilot[j]
-                sums[j] += weight * difference
-                squares[j] += weight * (difference * difference)
+        if matrices == 0:
+            for j in range(d):
+                difference = X[i, j] - pilots[k, j]
+                terms[0, k, j] += weight * difference
+                terms[1, k, j] += weight * (difference * difference)
             continue
-        k = 0 if len(buckets) == 1 else k
-        out = buckets[k, filled[k]]
-        if len(buckets) == 1:
-            for j in range(len(row)):
-                difference = row[j] - pilot[j]
-                sums[j] += weight * difference
-                squares[j] += weight * (difference * difference)
-                out[j] = root * difference
-        else:
-            for j in range(len(row)):
-                difference = row[j] - pilot[j]
-                sums[j] += weight * difference
-                out[j] = root * difference
-        filled[k] += 1
-        if filled[k] == buckets.shape[1]:
-            return i + 1, k
+        if matrices == 1:  # a loop of its own: one with all three sums is not vectorized
+            for j in range(d):
+                difference = X[i, j] - pilots[k, j]
+                terms[1, k, j] += weight * (difference * difference)
+        bucket = k if matrices > 1 else 0
+        root, at = np.sqrt(weight), filled[bucket]
+        for j in range(d):
+            difference = X[i, j] - pilots[k, j]
+            terms[0, k, j] += weight * difference
+            buckets[bucket, at, j] = root * difference
+        filled[bucket] = at + 1
+        if at + 1 == buckets.shape[1]:
+            return i + 1, bucket
     return len(codes), -1
