@@ -189,6 +189,7 @@ def test_workloads_are_chosen_by_the_beginning_of_their_names():
         "q1_import",
         "q2_first_fit",
         "q3_first_fit_ever",
+        "q4_first_fits",
     ]
     assert select(found, []) == found
 

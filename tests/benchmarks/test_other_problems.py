@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.problems import fresh_interpreter, lasso
 from benchmarks.workload import OURS
-from benchmarks.workloads import o_perceptron, q1_import, q2_first_fit, q3_first_fit_ever
+from benchmarks.workloads import o_perceptron, q1_import, q2_first_fit, q3_first_fit_ever, q4_first_fits
 
 
 def test_rosenblatt_by_hand():
@@ -56,6 +56,20 @@ def test_each_run_of_the_first_fit_ever_gets_an_empty_cache(monkeypatch):
         for _ in range(2):
             module.workload.solvers[OURS].run(None, tol=1e-6)
     assert seen[0] != seen[1] and seen[2] == seen[3]
+
+
+def test_first_fits_are_compiled_anew_except_in_the_reference(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        fresh_interpreter, "run", lambda code, module, environment: seen.append(environment["NUMBA_CACHE_DIR"]) or "-2"
+    )
+    solvers = q4_first_fits.workload.solvers
+    for solver in (OURS, "surefit (compiled)"):
+        for _ in range(2):
+            score = solvers[solver].run(None, estimator="KMeans")
+            assert q4_first_fits.workload.measure(None, score).objective == 2.0
+    assert seen[0] != seen[1] and seen[2] == seen[3]
+    assert [solver.ranked for solver in solvers.values()] == [True, True, False]
 
 
 def test_bare_imports_are_never_ranked():
