@@ -19,8 +19,9 @@ from hashlib import sha256
 from typing import Any, overload
 
 import numpy as np
+from llvmlite import binding
 from numba import config, njit
-from numba.core.runtime.nrt import rtsys
+from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
 import surefit.core.compilation.notice  # noqa: F401  (says when compilation takes long)
 from surefit.core.compilation.nested import PartCompiler, WholeCompiler
@@ -49,7 +50,7 @@ def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -
     def decorate(function: Callable[..., Any]) -> Any:
         fastmath = RELAXED if relaxed else False
         compiler = partial(njit, nogil=True, error_model="numpy", fastmath=fastmath)
-        dispatcher = compiler(pipeline_class=WholeCompiler)(function)
+        dispatcher: Any = compiler(pipeline_class=WholeCompiler)(function)
         try:
             dispatcher.enable_caching()
         except RuntimeError as error:  # neither the package folder nor the user's cache folder is writable
@@ -57,12 +58,17 @@ def compiled(loop: Callable[..., Any] | None = None, *, relaxed: bool = False) -
         except AttributeError:
             return dispatcher  # without JIT the function is plain Python
         _compile_whole(dispatcher)
+        dispatcher._compilation_chain_init_hook = _nothing  # extensions of Numba: the compiler loads them
         _stamp_with_sources(dispatcher)
         _forgive(dispatcher)
         _link_parts(dispatcher, cache(lambda: compiler(pipeline_class=PartCompiler)(function)))
         return dispatcher
 
     return decorate if loop is None else decorate(loop)
+
+
+def _nothing() -> None:
+    pass
 
 
 _NOTHING = nullcontext()
@@ -151,17 +157,25 @@ def _forgive(dispatcher: Any) -> None:
 def _without_tables(kept: Any) -> Callable[[Any, Any], Any]:
     """Return a function that reads machine code from the cache.
 
-    Numba prepares its tables of types and implementations before it reads the cache, though only the compiler uses them, and the compiler
-    prepares them itself. Machine code needs no more than Numba's memory management.
+    Numba prepares its tables of types and implementations and compiles its memory management before it reads the cache, though only the
+    compiler uses them, and the compiler prepares them itself. Machine code contains what it uses of the memory management, and needs no
+    more than the addresses of the functions in C below it.
     """
     if not hasattr(kept, "_load_overload"):  # another version of Numba
         return kept.load_overload
 
     def load(signature: Any, context: Any) -> Any:
-        rtsys.initialize(context)
+        _name_functions_in_c()
         return kept._load_overload(signature, context)
 
     return load
+
+
+@cache
+def _name_functions_in_c() -> None:
+    """Tell the linker the addresses of Numba's functions in C for memory, as Numba does before it compiles."""
+    for name, address in _nrt_python.c_helpers.items():
+        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 _SAID: set[type] = set()

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ PART = 2**18  # number of entries in the smallest part of a product
 THREADED = 2**21  # number of entries from which threads take less time than their start
 TALL = 32  # number of rows per column from which matrices with one row per column take little time
 NARROW = 64  # number of columns up to which even small products take less time on one thread of BLAS
+EXTENSIONS = tuple({*EXTENSION_SUFFIXES} - {".so"})  # ends of names that only extension modules have
 SOME = 2**16  # number of entries below which fits take too little time for restricting BLAS
 
 
@@ -190,10 +192,18 @@ class _OneBlasThread:
                     library.set_num_threads(count)
 
 
+class _Libraries(ThreadpoolController):  # type: ignore[misc]
+    """Handles of the loaded libraries with threads; Python's extension modules, of which there are hundreds, are not among them."""
+
+    def _make_controller_from_path(self, filepath: str) -> None:
+        if not filepath.endswith(EXTENSIONS):
+            super()._make_controller_from_path(filepath)
+
+
 @cache
 def _blas_libraries() -> tuple[Any, ...]:
     """Return threadpoolctl's handles of the loaded BLAS libraries; finding them takes milliseconds."""
-    return tuple(library for library in ThreadpoolController().lib_controllers if library.user_api == "blas")
+    return tuple(library for library in _Libraries().lib_controllers if library.user_api == "blas")
 
 
 class _Granted(threading.local):

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import binding
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.entrypoints import init_all
 from numba.core.typed_passes import NativeLowering
 
 from surefit.core.compilation.settings import compilation
@@ -43,6 +45,16 @@ class Whole(JITCodeLibrary):
                 function.attributes.add("noinline")  # required by the next one
                 function.attributes.add("optnone")
         super().add_ir_module(ir_module)
+
+    def serialize_using_object_code(self) -> Any:
+        """Return the machine code and, in place of the LLVM code, a module that declares no more than the wrapper.
+
+        Numba keeps LLVM code to link it into callers. Callers contain the :class:`Part` instead.
+        """
+        names = [function.name for function in self.get_defined_functions() if function.name.startswith(WRAPPER)]
+        empty = str(self._codegen._create_empty_module(self.name))
+        module = binding.parse_assembly(empty + "".join(f'\ndefine i64 @"{name}"() {{ ret i64 0 }}' for name in names))
+        return self.name, "object", (self._get_compiled_object(), module.as_bitcode())
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -90,7 +102,8 @@ class _Compiler(CompilerBase):
         self.state.flags.release_gil = True
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile a function; the NumPy functions that it calls become parts, too."""
+        """Compile a function with the extensions of Numba; the NumPy functions that it calls become parts, too."""
+        init_all()
         with compilation(PartCompiler):
             return super().compile_extra(func)
 
