@@ -128,18 +128,27 @@ def entry(name: str) -> Entry:
     return found
 
 
+def loaded() -> dict[str, Entry]:
+    """Return the whole catalog."""
+    _load("")
+    return CATALOG
+
+
 def _found(name: str) -> Entry | None:
-    entries = _loaded()
-    if not isinstance(name, str) or name in entries:
-        return entries.get(name) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    for part in (name, ""):  # all checkers, if those that may know the claim do not
+        if name not in CATALOG:
+            _load(part)
+    if name in CATALOG:
+        return CATALOG[name]
     for prefix, view in VIEWS.items():
-        if name.startswith(prefix) and name.removeprefix(prefix) in entries:
-            return view(entries[name.removeprefix(prefix)])
+        if name.startswith(prefix) and name.removeprefix(prefix) in CATALOG:
+            return view(CATALOG[name.removeprefix(prefix)])
     return None
 
 
-def _loaded() -> dict[str, Entry]:
+def _load(name: str) -> None:
     # The checkers register themselves when imported; importing the folder by name avoids a dependency of core on it. If another thread
     # imports it now, this waits for the end.
-    importlib.import_module("surefit.checks")
-    return CATALOG
+    importlib.import_module("surefit.checks").load(name)

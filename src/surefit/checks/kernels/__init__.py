@@ -1,1 +1,5 @@
 """Checks of kernel machines, and kernel values with their rounding errors."""
+
+from surefit.checks.kernels import rules
+
+__all__ = ["rules"]
