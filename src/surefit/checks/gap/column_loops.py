@@ -22,10 +22,29 @@ class Terms(NamedTuple):
     quadratic: bool  # every column has a quadratic term and nothing else
 
 
+class Column(NamedTuple):
+    """The penalty of one column, in numbers: compiled code counts references to an array whenever it reads one from a tuple."""
+
+    l1: Any
+    l2: Any
+    box: Any
+    limited: Any
+    boxed: bool
+    positive: bool
+    quadratic: bool
+
+
 @compiled
-def _excess(terms: Any, j: Any, w: Any, v: Any) -> Any:
-    """Return the term of column j, by cases and without cancellation; an infinite ``l1`` excludes the column."""
-    l1, l2, box, boxed, positive = terms.l1[j], terms.l2[j], terms.box[j], terms.boxed, terms.positive
+def _column(terms: Any, j: Any) -> Any:
+    return Column(
+        terms.l1[j], terms.l2[j], terms.box[j], terms.limited[j], terms.boxed, terms.positive, terms.quadratic
+    )
+
+
+@compiled
+def _excess(column: Any, w: Any, v: Any) -> Any:
+    """Return the term of a column, by cases and without cancellation; an infinite ``l1`` excludes the column."""
+    l1, l2, box, boxed, positive = column.l1, column.l2, column.box, column.boxed, column.positive
     if l1 == np.inf:
         return 0.0 if w == 0.0 else np.inf
     size, sign = abs(w), -1.0 if w < 0.0 else 1.0
@@ -71,32 +90,32 @@ def kinds(l1: Any, l2: Any, box: Any) -> tuple[Any, Any, Any, Any, Any]:
 
 
 @compiled
-def _upper(terms: Any, j: Any, w: Any, v: Any, rad: Any) -> Any:
-    """Return the largest term of column j for ``v`` within ``rad``."""
-    l1, l2 = terms.l1[j], terms.l2[j]
+def _upper(column: Any, w: Any, v: Any, rad: Any) -> Any:
+    """Return the largest term of a column for ``v`` within ``rad``."""
+    l1, l2 = column.l1, column.l2
     up = 1.0 + 32.0 * UNIT
-    if terms.quadratic:
+    if column.quadratic:
         apart = abs(w - v / l2) + (rad + 4.0 * UNIT * (abs(v) + l2 * abs(w))) / l2
         return 0.5 * l2 * (apart * apart) * up
     top = 0.0 if l1 == np.inf else l1
     rad = rad + 4.0 * UNIT * (abs(v) + top + l2 * abs(w))
     least, most = v - rad, v + rad
-    if terms.limited[j]:
+    if column.limited:
         least, most = top if least > top else least, top if most > top else most
-        if not terms.positive:
+        if not column.positive:
             least, most = -top if least < -top else least, -top if most < -top else most
-    low = _excess(terms, j, w, least)
-    high = _excess(terms, j, w, most)
+    low = _excess(column, w, least)
+    high = _excess(column, w, most)
     return (low if low > high or low != low else high) * up  # an undefined term stays undefined
 
 
 @compiled
-def _term(terms: Any, j: Any, w: Any, v: Any) -> Any:
-    """Return the term of column j in plain floats."""
-    if terms.quadratic:
-        apart = w - v / terms.l2[j]
-        return 0.5 * terms.l2[j] * (apart * apart)
-    return _excess(terms, j, w, v)
+def _term(column: Any, w: Any, v: Any) -> Any:
+    """Return the term of a column in plain floats."""
+    if column.quadratic:
+        apart = w - v / column.l2
+        return 0.5 * column.l2 * (apart * apart)
+    return _excess(column, w, v)
 
 
 @compiled
@@ -104,7 +123,7 @@ def excesses(terms: Any, w: Any, v: Any) -> Any:
     """Return the terms in plain floats."""
     out = np.empty(len(w))
     for j in range(len(w)):
-        out[j] = _term(terms, j, w[j], v[j])
+        out[j] = _term(_column(terms, j), w[j], v[j])
     return out
 
 
@@ -113,7 +132,7 @@ def uppers(terms: Any, w: Any, v: Any, radii: Any) -> Any:
     """Return the largest terms for ``v`` within ``radii``."""
     out = np.empty(len(w))
     for j in range(len(w)):
-        out[j] = _upper(terms, j, w[j], v[j], radii[j])
+        out[j] = _upper(_column(terms, j), w[j], v[j], radii[j])
     return out
 
 
@@ -155,11 +174,12 @@ def term_sums(terms: Any, exact: Any, w: Any, v: Any, radii: Any, shrink: Any, o
         least[j] = max(shrink * (signed - radii[0, j]) * (1.0 - 4.0 * UNIT), 0.0)
         if exact[j]:  # zero is exact for free columns, scaled or not
             continue
+        column = _column(terms, j)
         own = (shrink * radii[0, j] + 4.0 * UNIT * size) * (1.0 + 4.0 * UNIT)
         moved = 2.0 * (radii[1, j] + 4.0 * UNIT * size) + (shrink - other) * size  # by another evaluation
-        near += _upper(terms, j, w[j], at, own)
-        far += _upper(terms, j, w[j], at, moved)
-        middle += _term(terms, j, w[j], at)
-        if terms.l2[j] > 0.0:
-            blur += radii[1, j] * radii[1, j] / terms.l2[j]
+        near += _upper(column, w[j], at, own)
+        far += _upper(column, w[j], at, moved)
+        middle += _term(column, w[j], at)
+        if column.l2 > 0.0:
+            blur += radii[1, j] * radii[1, j] / column.l2
     return near, far, middle, blur, most, least
