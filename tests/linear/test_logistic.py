@@ -15,6 +15,7 @@ from sklearn import linear_model as theirs
 from sklearn.datasets import load_breast_cancer
 
 from surefit import CertificateError, Invalidated, InvalidData, InvalidParameter, LogisticRegression
+from surefit.checks.gap import smooth
 from surefit.core.errors import ConvergenceWarning
 
 CONTAINERS = [np.ascontiguousarray, np.asfortranarray, sparse.csr_array, sparse.csc_array, sparse.csr_matrix]
@@ -301,6 +302,20 @@ def test_tampering_is_noticed_and_forgery_is_caught_by_arithmetic():
     model = LogisticRegression(tol=0.3).fit(X, y)
     assert model.certificate_.claims  # proved when it is first read
     object.__setattr__(model._certificate.claims[0], "value", 1e-9)
+    object.__setattr__(model._certificate, "seal", model._certificate._digest())
+    with pytest.raises(CertificateError, match=r"claim 'linear\.gap' does not hold"):
+        model.verify(X, y)
+
+
+def test_smaller_gaps_are_refused_where_the_terms_of_single_rows_prove(monkeypatch):
+    X, y = problem(22, 400, 6)
+    model = LogisticRegression(C=0.05, l1_ratio=1.0, tol=0.1, max_iter=2).fit(X, y)
+    claim, found = model.certificate_.claims[0], []
+    terms = smooth.Near.terms_by_rows
+    monkeypatch.setattr(smooth.Near, "terms_by_rows", lambda *given: found.append(terms(*given)) or found[-1])
+    model.verify(X, y)
+    assert found and found[0] is not None
+    object.__setattr__(claim, "value", claim.value * 0.98)
     object.__setattr__(model._certificate, "seal", model._certificate._digest())
     with pytest.raises(CertificateError, match=r"claim 'linear\.gap' does not hold"):
         model.verify(X, y)

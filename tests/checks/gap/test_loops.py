@@ -38,7 +38,9 @@ def test_sums_of_pairs_of_vectors(shape):
     t, u, found = rng.normal(size=shape[0]), rng.normal(size=shape[0]), np.zeros((4, shape[1]))
     loops.pair_sums(A, t, u, found)
     rows = csr_array(A)
-    other = loops.sparse_pair_sums(rows.data, rows.indices, rows.indptr, t, u, shape[1])
+    other = np.zeros((shape[1], 4))
+    loops.sparse_pair_sums(rows.data, rows.indices, rows.indptr, t, u, other)
+    other = other.T
     for k, v in enumerate((t, u)):
         mid, size = exact(A.T, v)
         assert np.all(np.abs(found[k] - mid) <= gamma(loops.PART + shape[0] // loops.PART + 4) * size)
@@ -48,6 +50,21 @@ def test_sums_of_pairs_of_vectors(shape):
         np.testing.assert_allclose(sums[2], squares, rtol=1e-13)
     np.testing.assert_array_equal(found[3], np.abs(A).max(axis=0))
     np.testing.assert_array_equal(other[3], np.count_nonzero(A, axis=0))
+
+
+def test_sparse_sums_have_the_same_bits_for_any_number_of_threads(monkeypatch):
+    rng = np.random.default_rng(3)
+    A, t, found = rng.normal(size=(9001, 5)) * (rng.random((9001, 5)) < 0.5), rng.normal(size=9001), []
+    rows = csr_array(A)
+    monkeypatch.setattr("surefit.core.threads.THREADED", 1)
+    for threads in (1, 2, 4):
+        monkeypatch.setattr("surefit.core.threads.blas_threads", lambda threads=threads: threads)
+        found.append(loops.sparse_sums(rows.data, rows.indices, rows.indptr, t, 5))
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+    mid, size = exact(A.T, t)
+    bound = gamma(int(found[0][3].max()) + 4) * size
+    assert np.all(np.abs(found[0][0] - mid) <= bound) and np.all(np.abs(found[0][1] - size) <= bound)
+    np.testing.assert_array_equal(found[0][3], np.count_nonzero(A, axis=0))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

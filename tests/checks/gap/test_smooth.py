@@ -93,6 +93,37 @@ def test_exact_dual_points_are_within_the_bounds(name, spread):
         assert losses <= Decimal(near.loss_sums()[0]) <= losses * Decimal(1 + 1e-9)
 
 
+@pytest.mark.parametrize("shrink", [1.0, 0.95, 0.3])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_terms_of_single_rows_are_bounds_at_the_exact_dual_point(shrink, intercept):
+    X, point = problem("logistic", 40, 3, seed=3)
+    point = point._replace(b=point.b + balance(X, point, None) * intercept, intercept=intercept)
+    near = smooth.one_pass(Dense(X), loss_of(LOSSES["logistic"]), point)
+    theta, eta = ([Decimal(float(part)) for part in parts] for parts in floats_of(X, point, None))
+    tau = -sum(theta) / sum(eta) if intercept else Decimal(0)
+    found = near.terms_by_rows(loss_of(LOSSES["logistic"]), point, (shrink, shrink * (1 - 1e-12)))
+    assert found is not None
+    dual, (_, upper, other) = found
+    total = Decimal(0)
+    for i in np.flatnonzero(point.c > 0):
+        z = sum(Decimal(float(x)) * Decimal(float(v)) for x, v in zip(X[i], point.w, strict=True)) + Decimal(point.b)
+        c = Decimal(float(point.c[i]))
+        g = Decimal(shrink) * (theta[i] + tau * eta[i]) / c
+        assert abs(g - Decimal(float(dual.mid[i]))) <= Decimal(float(dual.rad[i]))
+        total += c * exact_terms("logistic", Decimal(float(point.y[i])), z, g)[0]
+    assert total <= Decimal(upper) <= Decimal(other)
+    assert Decimal(upper) <= total * Decimal("1.000000001") + Decimal("1e-20")
+
+
+def test_dual_points_far_from_the_sum_of_zero_are_left_to_the_general_proof():
+    X, point = problem("logistic", 40, 3)
+    loss = loss_of(LOSSES["logistic"])
+    point = point._replace(b=point.b + balance(X, point, None) + 0.1)
+    assert smooth.one_pass(Dense(X), loss, point).terms_by_rows(loss, point, (1.0, 1.0)) is None
+    point = point._replace(intercept=False)
+    assert smooth.one_pass(Dense(X), loss, point).terms_by_rows(loss, point, (0.0, 0.0)) is None
+
+
 def balance(X, point, rates):
     shift = 0.0
     for _ in range(200):
@@ -128,7 +159,10 @@ def fitted(name, layout, intercept, seed=1):
 def test_both_proofs_agree_near_the_optimum(name, intercept, layout, monkeypatch):
     X, point = fitted(name, layout, intercept)
     loss = loss_of(LOSSES[name])
-    for penalty in (Penalty(np.zeros(4), np.ones(4)), Penalty(np.full(4, 1e-3), np.ones(4))):
+    far = Penalty(np.full(4, 0.9 * np.abs(point.w).max()), np.zeros(4))  # its dual point is 0.9 times the derivatives
+    for penalty in (Penalty(np.zeros(4), np.ones(4)), Penalty(np.full(4, 1e-3), np.ones(4)), far):
+        if penalty is far and name != "logistic":
+            continue
         near = by_one_pass(operator_of(X), loss, penalty, point, Dual())
         with monkeypatch.context() as patch:
             patch.setattr(theorem, "by_one_pass", lambda *given: None)
@@ -189,19 +223,20 @@ def test_memory_is_a_fraction_of_the_rows():
     assert len(found.dual) == n and peak < 0.5 * X.nbytes
 
 
-def test_same_bits_for_any_number_of_threads(monkeypatch):
+@pytest.mark.parametrize("operator", [Dense, lambda X: operator_of(sparse.csr_array(X))], ids=["dense", "sparse"])
+def test_same_bits_for_any_number_of_threads(operator, monkeypatch):
     X, point = problem("logistic", 9001, 3)
     monkeypatch.setattr("surefit.core.threads.THREADED", 1)  # share even these few rows
     found = []
     for threads in (1, 2, 4):
         monkeypatch.setattr("surefit.core.threads.blas_threads", lambda threads=threads: threads)
-        near = smooth.one_pass(Dense(X), loss_of(LOSSES["logistic"]), point)
+        near = smooth.one_pass(operator(X), loss_of(LOSSES["logistic"]), point)
         found.append(
             [np.asarray(part).tobytes() for part in (*near.totals, near.v, near.radii, near.g, near.product.mid)]
         )
     assert found[0] == found[1] == found[2]
     monkeypatch.setattr("surefit.core.threads.THREADED", 2**40)
-    whole = smooth.one_pass(Dense(X), loss_of(LOSSES["logistic"]), point)
+    whole = smooth.one_pass(operator(X), loss_of(LOSSES["logistic"]), point)
     assert np.allclose(whole.totals, near.totals, rtol=1e-12) and np.all(
         np.abs(whole.v - near.v) <= whole.radii[0] + near.radii[0]
     )

@@ -18,6 +18,7 @@ PART = 256  # number of terms that are summed before they are added to the total
 TILE = 16  # number of rows that are transposed together, so that sums of different rows run in parallel
 NARROW = 64  # number of columns up to which a tile fits in the cache
 LEAST = 1024  # number of rows per part that threads share
+PER_COLUMN = 24  # stored entries per column and part, so that a part takes longer than adding its sums to the others
 
 
 @compiled
@@ -145,12 +146,13 @@ def sparse_dots(values: Any, indices: Any, starts: Any, t: Any) -> np.ndarray:
     """Return the result of :func:`dots` for sparse rows, which threads share."""
     n = len(starts) - 1
     shape = n, len(values) // max(n, 1)
-    parts = map_parts(lambda first, last: _sparse_dots(values, indices, starts[first : last + 1], t), shape, LEAST)
+    parts = map_parts(lambda first, last: dots_of_rows(values, indices, starts[first : last + 1], t), shape, LEAST)
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 @compiled
-def _sparse_dots(values: Any, indices: Any, starts: Any, t: Any) -> np.ndarray:
+def dots_of_rows(values: Any, indices: Any, starts: Any, t: Any) -> np.ndarray:
+    """Return the result of :func:`sparse_dots` for one part of the rows."""
     n = len(starts) - 1
     out = np.zeros((3, n))
     for i in range(n):
@@ -162,10 +164,24 @@ def _sparse_dots(values: Any, indices: Any, starts: Any, t: Any) -> np.ndarray:
     return out
 
 
+def sparse_sums(values: Any, indices: Any, starts: Any, t: Any, width: int) -> Any:
+    """Return the result of :func:`sums` for sparse rows, and the numbers of stored entries; threads share the rows in fixed parts."""
+
+    def part(first: int, last: int) -> np.ndarray:
+        return _sparse_sums(values, indices, starts[first : last + 1], t[first:last], np.zeros((width, 4)))
+
+    return tree_sum(map_parts(part, *sparse_parts(values, starts, width))).T
+
+
+def sparse_parts(values: Any, starts: Any, width: int) -> tuple[tuple[int, int], int]:
+    """Return the shape and the least number of rows of a part, for :func:`map_parts` of sums over sparse rows."""
+    n = len(starts) - 1
+    entries = len(values) // max(n, 1)  # per row
+    return (n, entries), max(LEAST, PER_COLUMN * width // max(entries, 1))
+
+
 @compiled
-def sparse_sums(values: Any, indices: Any, starts: Any, t: Any, width: Any) -> Any:
-    """Return the result of :func:`sums` for sparse rows, without parts, and the numbers of stored entries."""
-    out = np.zeros((width, 4))
+def _sparse_sums(values: Any, indices: Any, starts: Any, t: Any, out: Any) -> Any:
     for i in range(len(starts) - 1):
         for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
             j = np.uint64(indices[k])
@@ -174,19 +190,17 @@ def sparse_sums(values: Any, indices: Any, starts: Any, t: Any, width: Any) -> A
             out[j, 1] += abs(p)
             out[j, 2] += values[k] * values[k]
             out[j, 3] += 1.0
-    return out.T
+    return out
 
 
 @compiled
-def sparse_pair_sums(values: Any, indices: Any, starts: Any, t: Any, u: Any, width: Any) -> Any:
-    """Return the sums of :func:`pair_sums` for sparse rows, without parts, and the numbers of stored entries."""
-    out = np.zeros(4 * width)
+def sparse_pair_sums(values: Any, indices: Any, starts: Any, t: Any, u: Any, out: Any) -> None:
+    """Add the sums of :func:`pair_sums` for sparse rows, and the numbers of stored entries, to ``out``, which has a row per column."""
     for i in range(len(starts) - 1):
         left, right = t[i], u[i]
         for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
-            j, x = np.uint64(indices[k]) * np.uint64(4), values[k]
-            out[j] += x * left
-            out[j + np.uint64(1)] += x * right
-            out[j + np.uint64(2)] += x * x
-            out[j + np.uint64(3)] += 1.0
-    return out.reshape(width, 4).T
+            j, x = np.uint64(indices[k]), values[k]
+            out[j, 0] += x * left
+            out[j, 1] += x * right
+            out[j, 2] += x * x
+            out[j, 3] += 1.0

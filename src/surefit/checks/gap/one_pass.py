@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT
+from surefit.checks.enclosure import UNIT, Enclosed
 from surefit.checks.gap import smooth, squared
 from surefit.checks.gap.assembly import MARGIN, SAME, Gap, blurred, joined, shrinks, with_objective
 from surefit.checks.gap.dual_points import Dual, Point
@@ -53,15 +53,31 @@ def _smooth(operator: Any, loss: Any, penalty: Penalty, point: Point) -> Gap | N
         return None
     shrink = shrinks(penalty, near.v, near.radii)
     sums = near.row_sums(shrink)
-    if sums is None:
-        return None
-    found = joined(penalty, point.w, np.zeros(len(point.w), dtype=bool), shrink, near.v, near.radii, sums)
-    found = with_objective(penalty.value(point.w), len(point.y), near.loss_sums(), found, smooth.proves(loss))
-    rounding = found.value - found.plain + 2.5 * (found.spread - MARGIN * found.value)
-    beyond = (near.not_quadratic(shrink[0], sums[1]) + rounding) / AGREE  # the other proof may be sharper by this
-    if not (beyond <= found.value < found.objective and near.objective_rounding() <= SAME * found.objective):
+    found = (
+        None if sums is None else _accepted(near, penalty, point, shrink, sums, near.not_quadratic(shrink[0], sums[1]))
+    )
+    if found is not None:
+        dual = Enclosed(*near.duals(shrink[0]))
+    else:  # the same dual point, with the terms of single rows
+        terms = near.terms_by_rows(loss, point, shrink)
+        if terms is None:
+            return None
+        dual, sums = terms
+        found = _accepted(near, penalty, point, shrink, sums, abs(near.tau) * sums[1])
+    if found is None:
         return None
     if len(near.product.mid) and not blurred(penalty, found):
         operator._last = point.w.copy(), near.product  # other claims need it
-    dual, dual_rad = near.duals(shrink[0])
-    return found._replace(dual=dual, dual_rad=dual_rad, z=near.z, met=bool(penalty.excluded.all()))
+    return found._replace(dual=dual.mid, dual_rad=dual.rad, z=near.z, met=bool(penalty.excluded.all()))
+
+
+def _accepted(
+    near: smooth.Near, penalty: Penalty, point: Point, shrink: tuple[float, float], sums: Any, excess: float
+) -> Gap | None:
+    """Return the bound with these sums over the rows; None if ``excess`` or rounding makes the general proof sharper."""
+    found = joined(penalty, point.w, np.zeros(len(point.w), dtype=bool), shrink, near.v, near.radii, sums)
+    found = with_objective(penalty.value(point.w), len(point.y), near.loss_sums(), found, True)
+    rounding = found.value - found.plain + 2.5 * (found.spread - MARGIN * found.value)
+    beyond = (excess + rounding) / AGREE  # the other proof may be sharper by this
+    sharp = beyond <= found.value < found.objective and near.objective_rounding() <= SAME * found.objective
+    return found if sharp else None

@@ -9,8 +9,10 @@ is at most
 .. math:: \frac{1}{2(1 - \kappa)} \sum_i c_i \frac{(\alpha |g_i| + \rho h_i)^2}{h_i},
 
 where no exponential decreases by more than a fraction :math:`\kappa`. This consists of three sums that do not depend on
-:math:`\lambda`, so no row is read twice. Rounding errors of the scores are bounded by one number, from the largest entry of each
-column, and those of the products with the columns by Euclidean norms.
+:math:`\lambda`, so no row is read twice. If :math:`\lambda` is too small for this bound, as with an l1 penalty far from the
+optimum, the terms of a logistic loss are evaluated row by row at the same dual point, from the scores, without another pass
+over the matrix. Rounding errors of the scores are bounded by one number, from the largest entry of each column or the
+largest sum over a sparse row, and those of the products with the columns by Euclidean norms.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from surefit.checks.gap import exponentials, loops
 from surefit.checks.gap.dual_points import Point
 from surefit.checks.gap.losses import Logistic
 from surefit.checks.gap.operators import TINY, Dense, Sparse
-from surefit.core.fingerprint import largest_entry
+from surefit.checks.gap.rows import row_sums
 from surefit.core.jit import compiled
 from surefit.core.threads import PARTS, map_parts, one_blas_thread, tree_sum
 
@@ -89,6 +91,24 @@ class Near(NamedTuple):
         upper *= up / (1 - near[0] - near[1] - tail)
         return plain, upper, other * up**4 / (1 - far[0] - far[1] - tail)
 
+    def terms_by_rows(
+        self, loss: Any, point: Point, shrink: tuple[float, float]
+    ) -> tuple[Enclosed, tuple[float, float, float]] | None:
+        """Return the dual variables of a logistic loss, in place of the derivatives, and the sums of the terms of all rows.
+
+        They may be far from the derivatives by ``shrink``, but not by ``tau``; None if they are, or if a curvature is
+        so small that its rounding matters. In another evaluation, scores, ``tau`` and ``shrink`` may differ.
+        """
+        tilt = abs(self.tau) + 4 * (self.error + self.tau_rad) + self.moves
+        if not len(self.g) or not shrink[0] > 0.0 or not tilt + 64 * UNIT * self.totals.steepest <= NEAR:
+            return None
+        _shift(self.g, self.tau, shrink[0])
+        size, z = np.abs(self.g), self.z  # the curvature is smaller than the derivative
+        rad = size * (64 * UNIT + 1.02 * self.tau_rad)
+        moved = size * (2.1 * max(1.0 - shrink[1] / shrink[0], 0.0) + 4 * self.error + 2 * self.moves + 64 * UNIT)
+        sums = row_sums(loss, point.y, point.c, z.mid, z.rad, self.g, rad, 2 * z.rad, moved)
+        return Enclosed(self.g, rad), sums
+
     def not_quadratic(self, shrink: float, upper: float) -> float:
         """Estimate by how much the quadratic bound ``upper`` exceeds the exact terms: the third order of their series."""
         return (1.0 - shrink) ** 3 * self.totals.cube + abs(self.tau) * upper
@@ -128,14 +148,14 @@ def one_pass(operator: Any, loss: Any, point: Point) -> Near | None:
     rows = _Rows(rates, point, n if rates is None else 0)
     add_up = _dense if isinstance(operator, Dense) else _sparse
     with np.errstate(all="ignore"):
-        products, totals = add_up(operator, rows, step)
+        products, totals, reach = add_up(operator, rows, step)
         t = Totals(*totals.tolist())
         squares = t.size_squares, t.curve_squares
         if not (t.farthest <= FARTHEST and t.lightest >= LIGHTEST and math.isfinite(t.square + t.loss + t.loss_size)):
             return None
         if not all(SMALLEST <= part <= LARGEST for part in squares) or not np.isfinite(products).all():
             return None
-        return _enclosed(operator, point, rows, t, products, gamma(step + -(-n // step) + TREE + 8))
+        return _enclosed(operator, point, rows, t, products, reach, gamma(step + -(-n // step) + TREE + 8))
 
 
 def _readable(operator: Any) -> bool:
@@ -173,8 +193,8 @@ class _Rows:
         return terms[0], terms[1]
 
 
-def _dense(operator: Dense, rows: _Rows, step: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the products with the columns and the totals; threads share the rows in fixed parts."""
+def _dense(operator: Dense, rows: _Rows, step: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the products with the columns, the totals, and a bound on all ``sum_j |x_ij w_j|``; threads share fixed parts of the rows."""
 
     def part(first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
         products, totals = np.zeros((4, operator.shape[1])), NO_ROWS.copy()
@@ -185,10 +205,8 @@ def _dense(operator: Dense, rows: _Rows, step: int) -> tuple[np.ndarray, np.ndar
 
     found = map_parts(part, operator.shape, loops.LEAST)
     products, totals = (np.stack(parts) for parts in zip(*found, strict=True))
-    return (
-        np.vstack([tree_sum(products[:, :3]), products[:, 3].max(axis=0)]),
-        np.concatenate([tree_sum(totals[:, :9]), totals[:, 9:11].max(axis=0), totals[:, 11:].min(axis=0)]),
-    )
+    reach = float(products[:, 3].max(axis=0) @ np.abs(rows.point.w)) * (1 + gamma(operator.shape[1] + 4))
+    return tree_sum(products[:, :3]), _joined(totals), reach
 
 
 def _blocks(operator: Dense, first: int, last: int, step: int) -> Iterator[tuple[slice, np.ndarray]]:
@@ -199,24 +217,40 @@ def _blocks(operator: Dense, first: int, last: int, step: int) -> Iterator[tuple
         yield piece, part if operator.shift is None else part - operator.shift
 
 
-def _sparse(operator: Sparse, rows: _Rows, step: int) -> tuple[np.ndarray, np.ndarray]:
-    n, z, totals = operator.shape[0], operator.X @ rows.point.w, NO_ROWS.copy()
-    sums = np.empty((2, n))
-    for start in range(0, n, step):
-        piece = slice(start, start + step)
-        sums[:, piece] = rows.add(piece, z[piece], totals)
-    products = loops.sparse_pair_sums(*operator.A, *sums, operator.shape[1])
-    operator._outer = int(np.max(products[3], initial=0))
-    products[3] = largest_entry(operator.X)
-    return products, totals
+def _sparse(operator: Sparse, rows: _Rows, step: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the same; a block of rows stays in the cache between its two products."""
+    values, indices, starts = operator.A
+    width = operator.shape[1]
+
+    def part(first: int, last: int) -> tuple[np.ndarray, np.ndarray, float]:
+        products, totals, reach = np.zeros((width, 4)), NO_ROWS.copy(), 0.0
+        with np.errstate(all="ignore"):
+            for start in range(first, last, step):
+                piece = slice(start, min(start + step, last))
+                block = values, indices, starts[start : piece.stop + 1]
+                z, sizes, _ = loops.dots_of_rows(*block, rows.point.w)
+                reach = np.maximum(reach, sizes.max())
+                loops.sparse_pair_sums(*block, *rows.add(piece, z, totals), products)
+        return products, totals, reach
+
+    products, totals, reaches = zip(*map_parts(part, *loops.sparse_parts(values, starts, width)), strict=True)
+    joined = tree_sum(products).T
+    operator._outer = int(joined[3].max(initial=0))
+    return joined[:3], _joined(np.stack(totals)), float(np.max(reaches)) * (1 + gamma(operator.row_terms + 4))
 
 
-def _enclosed(operator: Any, point: Point, rows: _Rows, t: Totals, products: np.ndarray, rounding: float) -> Near:
+def _joined(totals: np.ndarray) -> np.ndarray:
+    """Return the totals of all parts."""
+    return np.concatenate([tree_sum(totals[:, :9]), totals[:, 9:11].max(axis=0), totals[:, 11:].min(axis=0)])
+
+
+def _enclosed(
+    operator: Any, point: Point, rows: _Rows, t: Totals, products: np.ndarray, reach: float, rounding: float
+) -> Near:
     """Bound the rounding errors of the scores, of the dual variables and of their products with the columns."""
     operator._squares = products[2]
     n, d = operator.shape
     terms = d + 2 + operator.roundings if isinstance(operator, Dense) else operator.row_terms
-    reach = float(products[3] @ np.abs(point.w)) * (1 + gamma(d + 4))  # largest sum of |x_ij w_j|
     known = 0.0 if point.offset is None else float(np.abs(point.offset).max(initial=0.0))
     product_rad = gamma(terms + 4) * reach + d * TINY
     rho = product_rad + 4 * UNIT * (reach + abs(point.b) + known + 2 * t.farthest) + point.b_rad
