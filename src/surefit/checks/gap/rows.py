@@ -16,8 +16,10 @@ from surefit.checks.gap import exponentials, logistic
 from surefit.checks.gap.losses import Logistic
 from surefit.checks.gap.verbs import curvature, domain, edge_size, excess, largest, slope
 from surefit.core.jit import compiled
+from surefit.core.threads import PARTS, map_parts, tree_sum
 
 SUM_BLOCK = 256  # number of rows that are summed before they are added to the total
+PASSES = 32  # passes over a number that take as long as the terms of a row
 NEWTON_STEPS = 60  # steps of the safeguarded search for the best intercept
 
 
@@ -197,13 +199,26 @@ def row_sums(
     """Return the sums of :func:`row_terms`; the second and the third are rounded up."""
     own, rest = getattr(loss, "rates", None), (y, c, z, z_rad, g, g_rad, z_slip, g_slip)
     if isinstance(loss, Logistic):
-        terms = logistic.row_terms(*rest)
-        far = np.flatnonzero(~np.isfinite(terms[2]))
-        if len(far):  # far from the optimum, where the terms need logarithms
-            terms[:, far] = row_terms(loss, *(part[far] for part in rest))
-        return block_sum(terms[0]), upper_sum(terms[1]), upper_sum(terms[2])
+        return _in_parts(lambda *part: _logistic_sums(loss, *part), rest)
     found = None if own is None else exponentials.row_sums(own, *rest)
-    return _row_sums(loss, *rest) if found is None else found
+    return _in_parts(lambda *part: _row_sums(loss, *part), rest) if found is None else found
+
+
+def _in_parts(sums: Any, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the ``sums`` of non-negative terms over all rows, rounded up; threads share the rows in fixed parts."""
+    n = len(arrays[0])
+    parts = map_parts(lambda start, stop: sums(*(array[start:stop] for array in arrays)), (n, 1), SUM_BLOCK, PASSES)
+    if len(parts) == 1:
+        return parts[0]
+    return tuple(tree_sum(terms) * (1.0 + 2 * PARTS * UNIT) for terms in zip(*parts, strict=True))
+
+
+def _logistic_sums(loss: Any, *rows: Any) -> tuple[Any, Any, Any]:
+    terms = logistic.row_terms(*rows)
+    far = np.flatnonzero(~np.isfinite(terms[2]))
+    if len(far):  # far from the optimum, where the terms need logarithms
+        terms[:, far] = row_terms(loss, *(part[far] for part in rows))
+    return block_sum(terms[0]), upper_sum(terms[1]), upper_sum(terms[2])
 
 
 @compiled
@@ -227,7 +242,9 @@ def loss_sums(loss: Any, y: Any, c: Any, z: Any, z_rad: Any, z_slip: Any) -> tup
     own = getattr(loss, "rates", None)
     found = None if own is None else exponentials.loss_sums(own, y, c, z, z_rad, z_slip)
     found = logistic.loss_sums(y, c, z, z_rad, z_slip) if isinstance(loss, Logistic) else found
-    return _loss_sums(loss, y, c, z, z_rad, z_slip) if found is None else (found[1], found[2])
+    if found is None:
+        return _in_parts(lambda *part: _loss_sums(loss, *part), (y, c, z, z_rad, z_slip))
+    return found[1], found[2]
 
 
 def exact_losses(loss: Any, y: Any, c: Any, z: Any) -> tuple[Any, Any]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from surefit.core.jit import compiled
-from surefit.core.threads import blocks, sum_blocks
+from surefit.core.threads import sum_blocks
 from surefit.losses import Logistic
-from surefit.solvers.newton.scalar_scores import CONSTANT_STEPS, ScalarScores
+from surefit.solvers.newton.scalar_scores import CONSTANT_STEPS, ScalarScores, row_threads
 
 FEW = 2_000  # number of rows below which array operations cost more than the loops
 BLOCK = 8_192  # rows per block, whose arrays stay in the cache
@@ -36,7 +36,7 @@ class LogisticScores(ScalarScores):
             given = self.y[rows], self.weights[rows], z[rows]
             return _evaluate(*given, e, np.log1p(e), derivatives[rows], curvatures[rows])
 
-        return float(sum_blocks(work, n, BLOCK)), derivatives[:, None], curvatures
+        return float(sum_blocks(work, n, BLOCK, row_threads(n))), derivatives[:, None], curvatures
 
     def value(self, Z: np.ndarray) -> float:
         """Return the total loss."""
@@ -47,18 +47,19 @@ class LogisticScores(ScalarScores):
             z = Z[start:stop, 0]
             return _loss(self.y[start:stop], self.weights[start:stop], z, np.log1p(_exponentials(z, 0.0)))
 
-        return float(sum_blocks(work, len(self.y), BLOCK))
+        return float(sum_blocks(work, len(self.y), BLOCK, row_threads(len(self.y))))
 
     def young(self, Z: np.ndarray, derivatives: np.ndarray) -> float:
         """Return the sum of the relative entropies of the labels under the dual derivatives and under ``Z``."""
         if len(self.y) < FEW or not np.all(self.weights > 0.0):
             return super().young(Z, derivatives)
-        total = 0.0
-        for start, stop in blocks(len(self.y), BLOCK):
+
+        def work(start: int, stop: int) -> float:
             given = self.y[start:stop], self.weights[start:stop], Z[start:stop, 0]
             soft, logs = np.log1p(_exponentials(given[2], 0.0)), _shares(*given[:2], derivatives[start:stop, 0])
-            total += _young(*given, derivatives[start:stop, 0], soft, np.log(logs, out=logs))
-        return total
+            return _young(*given, derivatives[start:stop, 0], soft, np.log(logs, out=logs))
+
+        return float(sum_blocks(work, len(self.y), BLOCK, row_threads(len(self.y))))
 
     def best_shift(self, Z: np.ndarray) -> np.ndarray:
         """Return the constant to add to the scores that minimizes the loss, by Newton's method within a bracket."""
@@ -85,7 +86,7 @@ class LogisticScores(ScalarScores):
             rows = slice(start, stop)
             return _derivative_sums(self.y[rows], self.weights[rows], z[rows], shift, _exponentials(z[rows], shift))
 
-        return sum_blocks(work, len(z), BLOCK).tolist()
+        return sum_blocks(work, len(z), BLOCK, row_threads(len(z))).tolist()
 
     def part(self, step: int) -> LogisticScores:
         """Return the loss of every ``step``-th row, with scaled weights."""

@@ -15,6 +15,11 @@ MANY = 65_536  # number of rows from which threads share them
 CONSTANT_STEPS = 60  # iterations of the safeguarded search for the best constant
 
 
+def row_threads(n: int) -> int | None:
+    """Return the number of threads that share ``n`` rows."""
+    return blas_threads() if n >= MANY else None
+
+
 class ScalarScores:
     """Loss of one score per row, ``sum_i c_i loss(y_i, z_i)``.
 
@@ -42,16 +47,26 @@ class ScalarScores:
             rows = slice(start, stop)
             return loss_terms(self.loss, self.y[rows], self.weights[rows], z[rows], derivatives[rows], curvatures[rows])
 
-        total = sum_blocks(work, n, BLOCK, blas_threads() if n >= MANY else None)
+        total = sum_blocks(work, n, BLOCK, row_threads(n))
         return float(total), derivatives[:, None], curvatures
 
     def value(self, Z: np.ndarray) -> float:
         """Return the total loss."""
-        return _value(self.loss, self.y, self.weights, Z[:, 0])
+
+        def work(start: int, stop: int) -> float:
+            return _value(self.loss, self.y[start:stop], self.weights[start:stop], Z[start:stop, 0])
+
+        return float(sum_blocks(work, len(self.y), BLOCK, row_threads(len(self.y))))
 
     def young(self, Z: np.ndarray, derivatives: np.ndarray) -> float:
         """Return the sum of the Fenchel-Young terms of ``Z`` and dual derivatives; infinite outside the domain."""
-        return young_sum(self.loss, self.y, self.weights, Z[:, 0], np.ascontiguousarray(derivatives[:, 0]))
+        z, v = Z[:, 0], np.ascontiguousarray(derivatives[:, 0])
+
+        def work(start: int, stop: int) -> float:
+            rows = slice(start, stop)
+            return young_sum(self.loss, self.y[rows], self.weights[rows], z[rows], v[rows])
+
+        return float(sum_blocks(work, len(self.y), BLOCK, row_threads(len(self.y))))
 
     def best_shift(self, Z: np.ndarray) -> np.ndarray:
         """Return the constant to add to the scores that minimizes the loss."""
