@@ -2,9 +2,19 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from surefit import BayesianRidge, GammaRegressor, MultiTaskElasticNet, MultiTaskLasso, Ridge, TweedieRegressor
+from surefit import (
+    BayesianRidge,
+    GammaRegressor,
+    LinearSVC,
+    LogisticRegression,
+    MultiTaskElasticNet,
+    MultiTaskLasso,
+    Ridge,
+    TweedieRegressor,
+)
 from surefit.core import threads
 
 RNG = np.random.default_rng(0)
@@ -37,4 +47,30 @@ def test_same_bits_for_any_number_of_threads(monkeypatch, model, y):
             found.append(
                 (model.coef_.tobytes(), np.asarray(model.intercept_).tobytes(), model.predict(X).tobytes(), values)
             )
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(C=0.1),
+        LogisticRegression(C=0.01, l1_ratio=1.0, tol=0.1),
+        LinearSVC(C=0.1),
+        LinearSVC(loss="hinge"),
+    ],
+    ids=["l2", "l1", "squared_hinge", "hinge"],
+)
+def test_classifiers_have_the_same_bits_for_any_number_of_threads(monkeypatch, model, layout):
+    monkeypatch.setattr(threads, "THREADED", 1)  # share even these few rows
+    for module in ("rows", "picked"):
+        monkeypatch.setattr(f"surefit.solvers.newton.{module}.THREADED", 1)
+    monkeypatch.setattr("surefit.solvers.newton.scalar_scores.MANY", 1)
+    rows, found = layout(np.where(np.abs(X) > 1.0, X, 0.0)), []
+    for count in (1, 2, 3):
+        monkeypatch.setattr(threads._GRANTED, "count", count)
+        model.fit(rows, NUMBERS > 0)
+        values = [(claim.name, claim.value) for claim in model.certificate_.claims]
+        found.append((model.coef_.tobytes(), model.intercept_.tobytes(), str(values)))
+        model.verify(rows, NUMBERS > 0)
     assert found[0] == found[1] == found[2]

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from surefit.core import threads
 from surefit.core.budget import Budget
 from surefit.solvers.dual_start import FITS_CACHE, dual_start
-from surefit.solvers.newton import Rows, ScalarScores
+from surefit.solvers.newton import Rows, ScalarScores, csr_products
 from surefit.solvers.newton.picked import Picker
 from surefit.solvers.newton.terms import SmoothedHinge
 
@@ -35,6 +36,24 @@ def test_gram_of_picked_columns_is_that_of_dense_ones(format, center):
             dense[:, columns] @ np.arange(1.0, 1 + len(columns)), abs=1e-12
         )
         assert picked.holds(columns[1:])
+
+
+def test_picked_columns_and_their_gram_do_not_depend_on_threads(monkeypatch):
+    X, _ = sparse_problem(9001, 60, 0.1)
+    X = sparse.vstack([X[:4000], sparse.csr_array((1500, 60)), X[4000:]], format="csr")  # parts without entries
+    columns, weights, found = np.array([0, 5, 6, 30, 59]), np.random.default_rng(1).random(X.shape[0]), []
+    monkeypatch.setattr(threads, "THREADED", 1)
+    monkeypatch.setattr("surefit.solvers.newton.picked.THREADED", 1)
+    for count in (1, 2, 4):
+        monkeypatch.setattr(threads._GRANTED, "count", count)
+        picked = Picker(X).pick(columns)
+        own = X[:, columns]
+        for ours, theirs in zip(picked[1:], (own.data, own.indices, own.indptr), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        squares = csr_products.square_norms(X)
+        np.testing.assert_allclose(squares, np.asarray(X.multiply(X).sum(axis=1)).ravel(), rtol=1e-14)
+        found.append(picked.gram(weights, np.zeros(5)).tobytes() + squares.tobytes())
+    assert found[0] == found[1] == found[2]
 
 
 def test_picked_entries_may_be_out_of_order_and_stored_twice():
@@ -122,8 +141,8 @@ def test_products_of_sparse_rows_have_the_same_bits_for_any_number_of_threads(cs
     rows, _, w, weights = csr
     monkeypatch.setattr("surefit.core.threads.THREADED", 1)  # share even these few rows
     found = []
-    for threads in (1, 2, 3):
-        monkeypatch.setattr("surefit.core.threads.blas_threads", lambda threads=threads: threads)
+    for count in (1, 2, 3):
+        monkeypatch.setattr("surefit.core.threads.blas_threads", lambda count=count: count)
         products = (rows.times(w[None, :]), rows.transposed(weights[:, None]), rows.square_sums(weights))
         curved = [rows.curvature_times(weights, w, center) for center in (False, True)]
         found.append([part.tobytes() for part in (*products, *curved)])

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from surefit.core.errors import InvalidData, InvalidParameter
+from surefit.core.fingerprint import largest_of_many
 from surefit.core.guards.extremes import mean_square, note_range, running
 from surefit.core.guards.refusals import in_one_sentence
 from surefit.core.partitioned import PARQUET, PartitionedRows
@@ -212,6 +213,9 @@ def _is_plain_target(y: Any, n_rows: int, multi_output: bool) -> bool:
 
 
 def _has_finite_sum(values: np.ndarray) -> bool:
+    most = largest_of_many(values)
+    if most is not None and math.isfinite(most):
+        return True
     if (values.flags.c_contiguous or values.flags.f_contiguous) and math.isfinite(mean_square(values)):
         return True
     with np.errstate(all="ignore"):

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from surefit.core.budget import Budget, Reason
 from surefit.core.jit import compiled
+from surefit.solvers.newton import csr_products
 from surefit.solvers.newton.minimize import Fit
 from surefit.solvers.newton.rows import Rows
 from surefit.solvers.newton.scalar_scores import ScalarScores
@@ -38,14 +39,14 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
     few = n <= 4 * d and n * d <= LARGEST_DENSE
     if not (rows.sparse or few) or not isinstance(scores.loss, SmoothedHinge):
         return None
-    X = sparse.csr_array(rows.X)
+    X = rows.X if rows.sparse and rows.X.format == "csr" else sparse.csr_array(rows.X)
     if not X.has_canonical_format:
         X = X.copy()  # the user's matrix must not be modified
         X.sum_duplicates()
     y, c = scores.y, scores.weights
     began = time.perf_counter()
     history: list[tuple[float, int, float]] = []
-    squares = square_sums(X.data, X.indptr)
+    squares = csr_products.square_norms(X)
     pull = float(np.mean(squares)) or 1.0
     alpha, w = np.zeros(len(y)), np.zeros(X.shape[1])
     bias = np.zeros(2)  # intercept, sum of alpha t
@@ -64,8 +65,8 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
         if intercept:
             bias[0] += pull * bias[1]
         elif met <= hopeful * limit or n_pass % LOOK_EVERY == 0:
-            w = np.asarray(X.T @ (alpha * y)).ravel()
-            scores_now = np.asarray(X @ w)
+            w = csr_products.sums(X, alpha * y, len(w))
+            scores_now = csr_products.dots(X, w)
             slack = np.maximum(1.0 - y * scores_now, 0.0)
             gap = float(np.sum(c * slack - alpha * (1.0 - y * scores_now)))
             history.append((time.perf_counter() - began, n_pass, gap))
@@ -81,16 +82,6 @@ def dual_start(rows: Rows, scores: ScalarScores, intercept: bool, limit: float, 
                 active, limits = whole.copy(), (np.inf, -np.inf)  # reconsider the rows that were shrunk
                 hopeful = HOPEFUL
     return Fit(w[None, :], bias[:1].copy(), np.inf, np.inf, 0, Reason.MAX_ITER, history, START_WIDTH, False, None, None)
-
-
-@compiled
-def square_sums(data, indptr):
-    """Return the squared norms of the rows of a CSR matrix."""
-    out = np.zeros(len(indptr) - 1)
-    for i in range(len(out)):
-        for entry in range(indptr[i], indptr[i + 1]):
-            out[i] += data[entry] * data[entry]
-    return out
 
 
 @compiled

@@ -4,8 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import surefit
+from surefit.core import fingerprint, validation
 from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData
 from surefit.core.guards import extremes
 
@@ -65,3 +67,27 @@ def test_mean_squares_of_many_numbers_do_not_depend_on_threads(monkeypatch):
     assert found[0] == found[1] == found[2] == pytest.approx(np.mean(values**2), rel=1e-14)
     values[35_000, 1] = np.inf
     assert extremes.mean_square(values) == np.inf
+
+
+@pytest.mark.parametrize("made", [np.asarray, sparse.csr_array])
+def test_the_pass_of_the_fingerprint_finds_extreme_numbers(made, monkeypatch):
+    monkeypatch.setattr(fingerprint, "_MANY", 10_000)
+    rows, found, whole = np.random.default_rng(1).standard_normal((4000, 4)), [], extremes.mean_square
+    for module in (extremes, validation):
+        monkeypatch.setattr(module, "mean_square", lambda values: found.append(values.size) or whole(values))
+    surefit.Ridge().fit(made(rows), rows[:, 0])
+    assert set(found) == {4000}  # the targets only
+    found.clear()
+    with pytest.raises(InvalidData, match="X reaches"):
+        surefit.Ridge().fit(made(rows * 1e160), rows[:, 0])
+    assert max(found) == rows.size
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("made", [np.asarray, sparse.csr_array])
+def test_missing_and_infinite_numbers_are_named_in_many(made, value, monkeypatch):
+    monkeypatch.setattr(fingerprint, "_MANY", 10_000)
+    rows = np.random.default_rng(1).standard_normal((4000, 4))
+    rows[17, 2] = value
+    with pytest.raises(InvalidData, match="row 17"):
+        surefit.Ridge().fit(made(rows), np.ones(4000))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.core.errors import ConvergenceWarning, InvalidData, InvalidParameter, SurefitError
+from surefit.core.fingerprint import largest_of_many
 from surefit.core.guards.interrupts import as_interrupts
 from surefit.core.guards.refusals import explained
 from surefit.core.storage import is_sparse
@@ -79,9 +80,12 @@ def mean_square(values: np.ndarray) -> float:
 
 def note_range(name: str, values: Any) -> None:
     """Record extreme numbers in the data of the running fit; until it ends, overflow is an error."""
-    watch = _watch.get()
+    watch, rows = _watch.get(), values
     values = values.data if is_sparse(values) else values
     if watch is None or not isinstance(values, np.ndarray) or values.dtype.kind != "f" or not values.size:
+        return
+    most = largest_of_many(rows)
+    if most is not None and SMALLEST * values.size <= most * most <= LARGEST:  # then the mean square is in the range
         return
     if SMALLEST <= mean_square(values) <= LARGEST:
         return

@@ -45,6 +45,11 @@ def square_sums(X: Any, v: np.ndarray, d: int) -> np.ndarray:
     return tree_sum(_map(part, X, d))
 
 
+def square_norms(X: Any) -> np.ndarray:
+    """Return the squared norms of the rows."""
+    return np.concatenate(_map(lambda start, stop: _square_norms(X.data, X.indptr[start : stop + 1]), X, 0))
+
+
 def curvature_times(X: Any, curvatures: np.ndarray, v: np.ndarray, center: bool) -> np.ndarray:
     """Return ``X' D (X v - mean)`` for curvatures ``D``, with the D-weighted mean or zero; rows without curvature are skipped."""
     if center:
@@ -93,6 +98,15 @@ def _square_sums(data, indices, indptr, v, d):
     for i in range(len(v)):
         for entry in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             out[np.uint64(indices[entry])] += v[i] * data[entry] * data[entry]
+    return out
+
+
+@compiled
+def _square_norms(data, indptr):
+    out = np.zeros(len(indptr) - 1)
+    for i in range(len(out)):
+        for entry in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            out[i] += data[entry] * data[entry]
     return out
 
 

@@ -6,14 +6,18 @@ converting the whole matrix to columns.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.threads import PARTS, THREADED, blas_threads, map_blocks, map_parts, tree_sum
 from surefit.solvers.newton import csr_products
 
 SHORT = 8.0  # rows are short if they contain this many times fewer pairs of entries than there are pairs of columns
+PER_PAIR = (
+    4  # pairs of entries per pair of columns and part, so that a part takes longer than adding its result to the others
+)
 MOST_CENTERED = 0.9  # fraction of the sum of squares of a column that centering may remove before it loses digits
 
 
@@ -40,8 +44,16 @@ class Picked(NamedTuple):
         lengths = np.diff(self.indptr).astype(np.float64)
         if SHORT * float(lengths @ lengths) > n * float(m) ** 2:
             return None
-        pairs, squares, sums = np.zeros((m, m)), np.zeros(m), np.zeros(m)
-        _add_pairs(self.data, self.indices, self.indptr, weights, pairs, squares, sums)
+
+        def part(start: int, stop: int) -> np.ndarray:
+            found = np.zeros((m + 2, m))
+            rows = self.data, self.indices, self.indptr[start : stop + 1], weights[start:stop]
+            _add_pairs(*rows, found[:m], found[m], found[m + 1])
+            return found
+
+        per_row = max(int(lengths @ lengths) // max(n, 1), 1)
+        found = tree_sum(map_parts(part, (n, per_row), max(csr_products.LEAST, PER_PAIR * m * m // per_row)))
+        pairs, squares, sums = found[:m], found[m], found[m + 1]
         pairs += pairs.T
         pairs.flat[:: m + 1] += squares
         if not means.any():
@@ -77,21 +89,43 @@ class Picker:
             place[columns] = np.arange(len(columns))
             if self._memory is None:
                 self._memory = np.empty(X.nnz), np.empty_like(X.indices), np.empty_like(X.indptr)
-            data, indices, indptr = self._memory
-            count = int(_pick(X.data, X.indices, X.indptr, place, place >= 0, data, indices, indptr))
-            return data[:count], indices[:count], indptr
+            return _picked(X, place, *self._memory)
         return X.data, X.indices, X.indptr
+
+
+def _picked(
+    X: Any, place: np.ndarray, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Write the entries of the columns with a ``place`` into the given arrays.
+
+    Each thread writes to the memory of its own rows, and then the parts are joined; the result does not depend on the parts.
+    """
+    n, wanted, threads = X.shape[0], place >= 0, blas_threads() if X.nnz >= THREADED else 1
+
+    def part(start: int, stop: int) -> tuple[int, int, int]:
+        own = X.indptr[start : stop + 1], place, wanted, data[X.indptr[start] :], indices[X.indptr[start] :]
+        return start, stop, int(_pick(X.data, X.indices, *own, indptr[start:stop]))
+
+    end = 0
+    for start, stop, count in map_blocks(part, n, n if threads == 1 else -(-n // PARTS), threads):
+        if end:
+            first = X.indptr[start]
+            for values in (data, indices):
+                values[end : end + count] = values[first : first + count]
+            indptr[start:stop] += end
+        end += count
+    indptr[n] = end
+    return data[:end], indices[:end], indptr
 
 
 @compiled
 def _pick(data, indices, indptr, place, wanted, out, positions, starts):
     count = np.uint64(0)
-    for i in range(len(indptr) - 1):
+    for i in range(len(starts)):
         starts[i] = count
         for entry in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             positions[count] = entry  # kept only if the column is wanted; this avoids an unpredictable branch
             count += np.uint64(wanted[np.uint64(indices[entry])])
-    starts[len(indptr) - 1] = count
     for k in range(count):
         kept = np.uint64(positions[k])
         out[k] = data[kept]

@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.budget import Budget, Reason
-from surefit.solvers.dual_start import BLOCK, ascent_pass, shuffle, square_sums
+from surefit.solvers.dual_start import BLOCK, ascent_pass, shuffle
+from surefit.solvers.newton import csr_products
 from surefit.solvers.smo.problem import BoxProblem
 from surefit.solvers.smo.rows import LinearRows
 
@@ -57,7 +58,7 @@ class _Ascent:
     def __init__(self, X: sparse.csr_array, problem: BoxProblem):
         self.X, self.y = X, problem.y
         self.upper = np.maximum(problem.high, -problem.low)
-        self.squares = square_sums(X.data, X.indptr)
+        self.squares = csr_products.square_norms(X)
         self.alpha, self.w = np.zeros(X.shape[0]), np.zeros(X.shape[1])
         self.passes = 0
 
