@@ -11,7 +11,7 @@ from surefit.checks.enclosure import UNIT, gamma, upper_sum
 from surefit.checks.gap import rows as row_loops
 from surefit.checks.gap.losses import strong_convexity
 from surefit.checks.gap.squared_loops import PART, squares_about
-from surefit.problems.labels import class_codes
+from surefit.problems.labels import class_codes, indicators
 
 ROUNDING = 256 * UNIT  # of scores of the size of the targets; no smaller gap can be required
 
@@ -30,7 +30,7 @@ def row_targets(
     codes = class_codes(y, problem["classes"])
     positives = [1] if len(problem["classes"]) == 2 else range(len(problem["classes"]))
     other = 0.0 if problem.get("indicators") else -1.0
-    return [np.where(codes == k, 1.0, other) for k in positives], weights * np.asarray(problem["class_weights"])[codes]
+    return [indicators(codes, k, other) for k in positives], weights * np.asarray(problem["class_weights"])[codes]
 
 
 def constant_objective(

@@ -18,6 +18,7 @@ from surefit.linear.logistic.penalty import Penalty, read_penalty
 from surefit.linear.logistic.statement import issue, issue_average
 from surefit.linear.penalty_factors import rescaled
 from surefit.losses import Logistic
+from surefit.problems.labels import indicators
 from surefit.solvers.barrier import PenaltyTerms
 from surefit.solvers.barrier import minimize as minimize_any
 from surefit.solvers.newton import Centered, Fit, LogisticScores, SoftmaxScores, centered, minimize, subsample_start
@@ -55,7 +56,7 @@ def make_problem(data: Labeled, C: float, reference: int | None) -> Problem:
     weights = data.scaled(C)
     K = len(data.classes)
     if K == 2:
-        return Problem(LogisticScores(np.where(data.codes == 1, 1.0, -1.0), weights), np.array([1]), None)
+        return Problem(LogisticScores(indicators(data.codes, 1), weights), np.array([1]), None)
     if reference is None:
         return Problem(SoftmaxScores(data.codes, K, weights), np.arange(K), None)
     order = np.array([k for k in range(K) if k != reference] + [reference])

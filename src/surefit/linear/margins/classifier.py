@@ -9,6 +9,7 @@ from surefit.core.estimator import CertifiedMixin
 from surefit.core.validation import NOTHING, Rule, check_params, one_of
 from surefit.linear.linear_classifier import LinearClassifierMixin, read_labeled
 from surefit.linear.margins.training import RULES, fit_columns, make_loss, record
+from surefit.problems.labels import indicators
 from surefit.problems.stated_gap import StatedGapMixin
 
 
@@ -139,7 +140,7 @@ class LinearSVC(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, LinearClas
         start = before if before[0] is not None and before[0].shape == (len(positives), d) else None
         l1, l2 = (1.0, 0.0) if self.penalty == "l1" else (0.0, 1.0)
         fits, limits = fit_columns(
-            self, data.X, data.y, [np.where(data.codes == k, 1.0, -1.0) for k in positives],
+            self, data.X, data.y, [indicators(data.codes, k) for k in positives],
             data.scaled(self.C), make_loss(self.loss, 0.0, 1.0), (l1, l2), start,
         )  # fmt: skip
         self.classes_ = data.classes

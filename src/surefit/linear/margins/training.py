@@ -105,8 +105,9 @@ def _null_objective(scores: ScalarScores, intercept: bool) -> float:
     """Return the loss of the best constant, before smoothing."""
     loss, y, c = scores.loss, scores.y, scores.weights
     if isinstance(loss, SmoothedHinge):
-        up = float(c[y > 0.0].sum())
-        return 2.0 * min(up, float(c.sum()) - up) if intercept else float(c.sum())
+        total = float(c.sum())
+        up = float(c[y > 0.0].sum()) if intercept else 0.5 * total
+        return 2.0 * min(up, total - up)
     if isinstance(loss, SmoothedTube):
         b = best_offsets(regression(y, c, loss.epsilon, intercept), y)[0]
         return float(c @ np.maximum(np.abs(y - b) - loss.epsilon, 0.0))
