@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit.checks.enclosure import UNIT, gamma
+from surefit.checks.ensembles.coded import Coded, coded
 from surefit.checks.ensembles.draws import Draws, outputs, targets
 from surefit.checks.ensembles.forest_left_out import out_of_bag_in_parts
 from surefit.checks.ensembles.forest_parts import leaves_in_parts, seeds_of
@@ -39,10 +40,24 @@ for _name, _words in (
     register(Entry(_name, kind="no_claim", side="none", says=_words))
 
 
+@shared
+def _rows(certificate: Certificate, data: Data) -> Any:
+    """Return the rows in the form in which they descend: by codes of their entries, with categories by rank, or sparse."""
+    categorical, X = certificate.problem.get("categorical"), data.X  # bagging has no categories, and no trees
+    if categorical:
+        return coded_rows(data, categorical)
+    if sparse.issparse(X):
+        return X.tocsr()
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    return coded(X, _trees(certificate, data), threads_to_check(certificate.params.get("n_jobs"))) or X
+
+
 def _leaves(X: Any, rows: np.ndarray, tree: Any) -> np.ndarray:
     """Return the leaf of each of ``rows``, or the node at which an unknown category stops."""
     if isinstance(tree, Nodes):
         return route(X, rows, tree)
+    if isinstance(X, Coded):
+        return X.leaves_of(rows, tree)
     if not sparse.issparse(X):
         return leaves_of(X, rows, tree)
     found = np.empty(len(rows), dtype=np.int64)
@@ -50,13 +65,6 @@ def _leaves(X: Any, rows: np.ndarray, tree: Any) -> np.ndarray:
         part = np.ascontiguousarray(X[rows[start : start + BLOCK]].toarray(), dtype=np.float64)
         found[start : start + BLOCK] = leaves_of(part, np.arange(len(part)), tree)
     return found
-
-
-def _table(certificate: Certificate, data: Data) -> Any:
-    categorical = certificate.problem.get("categorical")  # bagging has none
-    if categorical:
-        return coded_rows(data, categorical)
-    return data.X.tocsr() if sparse.issparse(data.X) else np.ascontiguousarray(data.X, dtype=np.float64)
 
 
 def by_index(certificate: Certificate, data: Data) -> bool:
@@ -88,7 +96,7 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     y, draws = targets(certificate, data), Draws(certificate, data)
     trees = _trees(certificate, data)
     seeds = seeds_of(certificate, len(trees))
-    X, problem = _table(certificate, data), certificate.problem
+    X, problem = _rows(certificate, data), certificate.problem
     wanted, stored = outputs(problem, y)[-1][2].stop, trees[0].value.shape[1]
     if stored < wanted or (stored > wanted and not (problem["classes"] and y.ndim == 1)):
         return refused(f"leaves must have {wanted} values, one per output or class; got {stored}")
@@ -101,7 +109,7 @@ def leaves(certificate: Certificate, claim: Claim, data: Data) -> Proof:
         rows = np.flatnonzero(weights > 0)
         leaf, own = _leaves(X, rows, tree), np.flatnonzero(tree.feature < 0)
         if isinstance(tree, Nodes):  # a row with an unknown category gets the value of an inner node
-            leaf, rows, own = *on_paths(leaf, rows, parents(tree, X.shape[1])[0]), np.arange(len(tree.feature))
+            leaf, rows, own = *on_paths(leaf, rows, parents(tree, data.X.shape[1])[0]), np.arange(len(tree.feature))
         found = [
             _leaf_distance(tree.value[:, columns], own, leaf, target, weights[rows], K, problem["criterion"])
             for target, K, columns in outputs(problem, y[rows])
@@ -243,7 +251,7 @@ def votes_of(certificate: Certificate, data: Data) -> Votes:
     forest = "tree_starts_" in certificate.model
     trees = _trees(certificate, data) if forest else []
     seeds = seeds_of(certificate, len(trees) if forest else None)
-    X = _table(certificate, data)
+    X = _rows(certificate, data) if forest else data.X
     sums, heard = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
     wrong, left_out = np.zeros((len(seeds), n), dtype=bool), np.zeros((len(seeds), n), dtype=bool)
     table = None if forest else _predicted(certificate, len(seeds), n, K)
