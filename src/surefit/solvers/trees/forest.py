@@ -1,10 +1,7 @@
 r"""Forest trees for two classes with Gini impurity, on binned columns without missing values and with integer weights.
 
-A row is one word: its number, its number of draws, and its class. A cell of a histogram is also one word, with the
-weight in the high bits and the weight of the second class in the low bits. A single addition therefore adds a row to
-the histogram of a column, and sums are exact. Let the left side have weight L, of which p belongs to the second class,
-and the right side R and q. The best cut has the largest :math:`p^2 / L + q^2 / R`. The data are stored by rows: one
-cache line contains all columns that a node uses.
+A row is one word: its number, its number of draws, and its class. The data are stored by rows: one cache line contains
+all columns that a node uses.
 """
 
 from __future__ import annotations
@@ -13,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from surefit.core.jit import compiled
-from surefit.core.loops import copy_into
+from surefit.core.jit import compiled, quietly
 from surefit.solvers.trees.draws import between
 from surefit.solvers.trees.flat import (
     DEPTH,
@@ -28,9 +24,8 @@ from surefit.solvers.trees.flat import (
     FlatTree,
     ends,
 )
+from surefit.solvers.trees.pair_cells import FEW, HALF, LOW, TIE, add_few, add_rows, cell, scan, scan_few
 
-FEW = 40  # nodes with fewer rows are sorted instead of counted
-TIE = 1e-12
 MOST_WEIGHT = 2**31 - 1
 
 
@@ -44,10 +39,11 @@ def grow_pair(
     most = 2 * len(rows) - 1
     whole, real = np.empty((5, most), dtype=np.int32), np.empty((2, most))
     reason, weight = np.empty(most, dtype=np.int8), np.empty((2, most), dtype=np.int64)
-    count = _grow(
-        by_row, entries, np.asarray(columns, dtype=np.int64), max_features, max_depth, min_samples_split,
-        np.uint64(seed), whole, real, reason, weight,
-    )  # fmt: skip
+    with quietly(over="ignore", divide="ignore", invalid="ignore"):
+        count = _grow(
+            by_row, entries, np.asarray(columns, dtype=np.int64), max_features, max_depth, min_samples_split,
+            np.uint64(seed), whole, real, reason, weight,
+        )  # fmt: skip
     return _flat(count, edges, whole, real, reason, weight)
 
 
@@ -106,8 +102,9 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
     waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, len(entries), -1, 0
     top, count = 1, 0
     drawn = columns.copy()
-    cells = np.zeros((max_features, 256), dtype=np.uint64)
-    low_word = np.uint64(0xFFFFFFFF)
+    table, width = by_row.reshape(-1), np.uint64(by_row.shape[1])
+    cells, marks = np.zeros(256 * max_features, dtype=np.uint64), np.zeros(4 * max_features, dtype=np.uint64)
+    scores = np.empty((4, 256))
     while top > 0:
         top -= 1
         first, last, parent, level = waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3]
@@ -120,8 +117,8 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
                 left[parent >> 1] = node
         total = np.uint64(0)
         for k in range(first, last):
-            total += _cell(entries[k])
-        W, P = np.int64(total >> np.uint64(32)), np.int64(total & low_word)
+            total += cell(entries[k])
+        W, P = np.int64(total >> HALF), np.int64(total & LOW)
         feature[node], cut[node], left[node], right[node], depth[node] = -2, -1, -1, -1, level
         gain[node], n_rows[node], weight[0, node], weight[1, node] = 0.0, last - first, W, P
         if P == 0 or P == W:
@@ -133,7 +130,7 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
         if last - first < min_split:
             reason[node] = FEW_ROWS
             continue
-        state, j, b, score = _search(by_row, entries[first:last], drawn, cells, state, W, P)
+        state, j, b, score = _search(table, width, entries, first, last, drawn, cells, marks, scores, state, W, P)
         if j < 0:
             reason[node] = NO_CUT
             continue
@@ -144,14 +141,15 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
         lowest: Any = np.int64(255)
         for k in range(first, last):
             entry = entries[k]
-            code = np.int64(by_row[entry & low_word, j])
+            code = np.int64(table[(entry & LOW) * width + np.uint64(j)])
             goes_left = code <= b
             lowest = min(lowest, 255 if goes_left else code)
             entries[middle] = entry
             slack[behind] = entry
             middle += goes_left
             behind += not goes_left
-        copy_into(entries[middle:last], slack[:behind])
+        for k in range(behind):
+            entries[middle + k] = slack[k]
         cut[node] = between(b, lowest)
         waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = middle, last, 2 * node + 1, level + 1
         waiting[top + 1, 0], waiting[top + 1, 1] = first, middle
@@ -161,108 +159,25 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
 
 
 @compiled
-def _cell(entry):
-    """Return the contribution of a row to a cell: its weight, and in the low bits its weight in the second class."""
-    times = entry >> np.uint64(33)
-    second = np.uint64(0) - ((entry >> np.uint64(32)) & np.uint64(1))  # all bits, or none
-    return (times << np.uint64(32)) + (times & second)
-
-
-@compiled
-def _search(by_row, entries, drawn, cells, state, W, P):
+def _search(table, width, entries, first, last, drawn, cells, marks, scores, state, W, P):
     """Draw columns until enough are not constant; return the state, the best column and bin (-1: none) and its score."""
-    d, wanted = len(drawn), len(cells)
+    d, wanted, few = len(drawn), len(marks) // 4, last - first < FEW
     best, best_j, best_b, taken, useful = -1.0, -1, -1, 0, 0
+    room = TIE * W
     while taken < d and useful < wanted:
         batch = min(wanted - useful, d - taken)
         for k in range(taken, taken + batch):
             state, other = _next_random(state, d - k)
             drawn[k], drawn[k + other] = drawn[k + other], drawn[k]
-        chosen = drawn[taken : taken + batch]
-        taken += batch
-        if len(entries) >= FEW:
-            _count(by_row, entries, chosen, cells)
+        if few:
+            add_few(table, width, entries, first, last, drawn, taken, batch, cells, marks)
+        else:
+            add_rows(table, width, entries, first, last, drawn, taken, batch, cells)
         for c in range(batch):
-            j = chosen[c]
-            if len(entries) >= FEW:
-                score, b, varies = _scan_cells(cells[c], W, P)
-            else:
-                score, b, varies = _scan_sorted(by_row, entries, j, W, P)
-            useful += varies
-            room = TIE * W
-            if score > best + room or (score >= best - room and varies and j < best_j):  # ties go to the lowest column
+            j = drawn[taken + c]
+            score, b = scan_few(cells, marks, scores, c, W, P) if few else scan(cells, scores, c, W, P)
+            useful += b >= 0
+            if score > best + room or (score >= best - room and b >= 0 and j < best_j):  # ties go to the lowest column
                 best, best_j, best_b = score, j, b
+        taken += batch
     return state, best_j, best_b, best
-
-
-@compiled
-def _count(by_row, entries, chosen, cells):
-    low_word = np.uint64(0xFFFFFFFF)
-    if len(chosen) == 5:  # the square root of 25 to 35 columns: five independent additions
-        a, b, c, d, e = chosen[0], chosen[1], chosen[2], chosen[3], chosen[4]
-        h0, h1, h2, h3, h4 = cells[0], cells[1], cells[2], cells[3], cells[4]
-        for k in range(len(entries)):
-            value, row = _cell(entries[k]), entries[k] & low_word
-            h0[by_row[row, a]] += value
-            h1[by_row[row, b]] += value
-            h2[by_row[row, c]] += value
-            h3[by_row[row, d]] += value
-            h4[by_row[row, e]] += value
-        return
-    for k in range(len(entries)):
-        value, row = _cell(entries[k]), entries[k] & low_word
-        for c in range(len(chosen)):
-            cells[c, by_row[row, chosen[c]]] += value
-
-
-@compiled
-def _scan_cells(cells, W, P):
-    """Return the best cut of a histogram, which is cleared; ties go to the lowest bin."""
-    left, best, at, seen = np.uint64(0), -1.0, -1, 0
-    room = TIE * W
-    total = (np.uint64(W) << np.uint64(32)) + np.uint64(P)
-    for b in range(256):
-        cell = cells[b]
-        if cell == 0:
-            continue
-        cells[b] = 0
-        seen += 1
-        left += cell
-        if left == total:
-            for rest in range(b + 1, 256):
-                cells[rest] = 0
-            break
-        L, p = float(left >> np.uint64(32)), float(left & np.uint64(0xFFFFFFFF))
-        R, q = W - L, P - p
-        score = (p * p * R + q * q * L) / (L * R)
-        if score > best + room:
-            best, at = score, b
-    return best, at, seen > 1
-
-
-@compiled
-def _scan_sorted(by_row, entries, j, W, P):
-    """Return the best cut of few rows, sorted by their bins; ties go to the lowest bin."""
-    n = len(entries)
-    bins, values = np.empty(FEW, dtype=np.uint8), np.empty(FEW, dtype=np.uint64)
-    for i in range(n):
-        b = by_row[entries[i] & np.uint64(0xFFFFFFFF), j]
-        place = i
-        while place > 0 and bins[place - 1] > b:
-            bins[place], values[place] = bins[place - 1], values[place - 1]
-            place -= 1
-        bins[place], values[place] = b, _cell(entries[i])
-    if bins[0] == bins[n - 1]:
-        return -1.0, -1, False
-    left, best, at = np.uint64(0), -1.0, -1
-    room = TIE * W
-    for i in range(n - 1):
-        left += values[i]
-        if bins[i] == bins[i + 1]:
-            continue
-        L, p = float(left >> np.uint64(32)), float(left & np.uint64(0xFFFFFFFF))
-        R, q = W - L, P - p
-        score = (p * p * R + q * q * L) / (L * R)
-        if score > best + room:
-            best, at = score, int(bins[i])
-    return best, at, True
