@@ -74,7 +74,7 @@ def counts_of(seed: int, count: int, order: np.ndarray, reached: np.ndarray | No
     """Return the bootstrap count of each row; ``reached`` has the ends of the intervals, or is None for unit lengths."""
     n, points = len(order), np.random.RandomState(seed).random_sample(count)
     if reached is None:
-        places = (points * n).astype(np.int64)
+        places = np.multiply(points, n, out=points).astype(np.int64)
     else:
         places = np.searchsorted(reached, points * reached[-1], side="right")
     found = np.zeros(n, dtype=np.int64)

@@ -46,6 +46,11 @@ def test_children_must_come_after_their_parents_and_before_the_end(name, value):
     model = {f"tree_{k}_": np.concatenate([getattr(tree, k) for tree in trees]) for k in PackedTree._fields}
     model["tree_starts_"] = np.cumsum([0, *(len(tree.feature) for tree in trees)])
     assert len(packed_trees(model, 2)) == 2
+    for starts in ([0, len(model["tree_feature_"]) + 9], [1, len(model["tree_feature_"])]):
+        with pytest.raises(ValueError, match="cover"):
+            packed_trees({**model, "tree_starts_": np.array(starts, dtype=np.uint64)}, 2)
+    with pytest.raises(ValueError, match="one entry"):  # a tree may not end before it starts
+        packed_trees({**model, "tree_starts_": np.array([0, 2**40, len(model["tree_feature_"])], dtype=np.uint64)}, 2)
     model[f"tree_{name}_"][model["tree_starts_"][1]] = value  # the root of the second tree
     with pytest.raises(ValueError, match="not in order"):
         packed_trees(model, 2)

@@ -27,7 +27,7 @@ class Draws:
             return np.ones(self.n) if self.weights is None else self.weights
         points = np.random.RandomState(seed).random_sample(self.problem["draws"])
         if self.ends is None:
-            places = (points * self.n).astype(np.int64)
+            places = np.multiply(points, self.n, out=points).astype(np.int64)
         else:
             places = np.searchsorted(self.ends, points * self.ends[-1], side="right")
         found = np.zeros(self.n)

@@ -30,18 +30,29 @@ def slices(model: dict[str, np.ndarray], d: int, names: tuple[str, ...]) -> list
     m = len(model["tree_feature_"])
     if starts.ndim != 1 or starts.dtype.kind not in "iu" or len(starts) < 1 or starts[0] != 0 or starts[-1] != m:
         raise ValueError("the trees do not cover the list of nodes")
+    starts = starts.astype(np.int64)
     if np.any(np.diff(starts) < 1) or any(len(model[f"tree_{name}_"]) != m for name in names):
         raise ValueError("the arrays of the trees must have one entry per node")
     feature, left, right = (np.asarray(model[f"tree_{name}_"]) for name in ("feature", "left", "right"))
     if any(part.dtype.kind not in "iu" or part.ndim != 1 for part in (feature, left, right)):
         raise ValueError("columns and children of the trees must be integers")
-    sizes = np.diff(starts)
-    place, end = np.arange(m) - np.repeat(starts[:-1], sizes), np.repeat(sizes, sizes)
-    if np.any((feature >= 0) & ((np.minimum(left, right) <= place) | (np.maximum(left, right) >= end))):
+    if not _in_order(starts, feature, left, right):
         raise ValueError("a tree is not in order: a child must come after its parent")
     if np.any(feature >= d) or not np.all(np.isfinite(model["tree_value_"])):
         raise ValueError("a tree cuts a column that does not exist, or has a value that is not a number")
     return [slice(int(a), int(b)) for a, b in pairwise(starts)]
+
+
+@compiled
+def _in_order(starts: Any, feature: Any, left: Any, right: Any) -> bool:
+    """Return whether all children come after their parents, and before the end of their tree."""
+    for t in range(len(starts) - 1):
+        size = starts[t + 1] - starts[t]
+        for node in range(size):
+            at = starts[t] + node
+            if feature[at] >= 0 and not (node < left[at] < size and node < right[at] < size):
+                return False
+    return True
 
 
 def packed_trees(model: dict[str, np.ndarray], d: int) -> list[PackedTree]:
