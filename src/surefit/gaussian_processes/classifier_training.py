@@ -12,7 +12,7 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
 from surefit.core.errors import InvalidData
 from surefit.core.guards import memory
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import threads_instead_of_blas
 from surefit.core.validation import check_labels, read_data, read_strings
 from surefit.gaussian_processes.inputs import READ, kernel_for, reads_strings
 from surefit.kernels import Kernel
@@ -74,7 +74,7 @@ def fit_problems(estimator, X, y, codes: np.ndarray, K: int) -> list[TwoClasses]
     memory.require(type(estimator).__name__, X.shape[0], memory.WITH_SEARCH + len(pairs), estimator.max_memory)
     reporter = progress_reporter(estimator, X, y)
     generator = check_random_state(estimator.random_state)
-    with Budget(None, estimator.max_time, reporter) as budget, one_blas_thread():
+    with Budget(None, estimator.max_time, reporter) as budget, threads_instead_of_blas():
         fits = []
         for p, (i, j) in enumerate(pairs):
             rows = np.flatnonzero((codes == i) | (codes == j)) if j >= 0 else np.arange(len(codes))

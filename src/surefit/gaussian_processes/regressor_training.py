@@ -11,7 +11,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import DataWarning, InvalidData, InvalidParameter
 from surefit.core.estimator import complete, warn_unless_converged
 from surefit.core.guards import memory
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import threads_instead_of_blas
 from surefit.core.validation import read_data, read_strings
 from surefit.core.warn import warn
 from surefit.gaussian_processes.inputs import READ, kernel_for, reads_strings
@@ -35,7 +35,7 @@ def fit_process(estimator, X, y) -> None:
     targets = ((y - mean) / scale).reshape(n, -1)
     problem = Problem(X, targets, _noise(estimator, n))
     reporter = progress_reporter(estimator, X, y)
-    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
+    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, threads_instead_of_blas():
         start = _factorized(who, kernel, problem, 0.0)
         jitter = start.jitter
         found = _search(estimator, kernel, _with(problem, jitter), budget, start.evidence) if searched else None

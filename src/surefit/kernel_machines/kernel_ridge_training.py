@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, InvalidParameter
+from surefit.core.threads import map_parts
 from surefit.core.warn import warn
 from surefit.kernel_machines.kernel_inputs import KernelSumMixin, KernelTargets, gram_of
 from surefit.kernel_machines.kernel_null_space import free_values, place_null_space
@@ -125,7 +126,8 @@ def square_norms(posed: Squares, c: np.ndarray, scores: np.ndarray, alphas: np.n
     use this number: its checker bounds all rounding errors.
     """
     plain, eps = np.sum(c * scores, axis=0), float(np.finfo(np.float64).eps)
-    lost = eps * np.sum(np.abs(c) * (np.abs(posed.K) @ np.abs(c)), axis=0) > LOST * np.abs(plain)
+    sizes = np.vstack(map_parts(lambda start, stop: np.abs(posed.K[start:stop]) @ np.abs(c), posed.K.shape, 1))
+    lost = eps * np.sum(np.abs(c) * sizes, axis=0) > LOST * np.abs(plain)
     if not lost.any():
         return plain
     spectrum = solver.decompose(posed.K, posed.Y, posed.s, posed.free)

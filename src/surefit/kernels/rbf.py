@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.errors import InvalidParameter
-from surefit.core.threads import blocks
+from surefit.core.threads import blocks, map_parts
 from surefit.core.validation import BOUNDS, NOTHING, POSITIVE
 from surefit.kernels.base import Kernel
 from surefit.kernels.expansions.eigenpairs import Eigenpairs, check_count, gaussian_eigenpairs
@@ -164,7 +164,14 @@ class RBFRows(GramRows):
 
 def _times_log(K: np.ndarray) -> np.ndarray:
     """Return ``K log K``, zero where K is zero."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        values = K * np.log(K)
-    values[K == 0.0] = 0.0
+    values = np.empty_like(K)
+
+    def part(start: int, stop: int) -> None:
+        some, logs = K[start:stop], values[start:stop]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            np.log(some, out=logs)
+            logs *= some
+        logs[some == 0.0] = 0.0
+
+    map_parts(part, K.shape, 1)
     return values

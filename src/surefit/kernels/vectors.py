@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from surefit.core.errors import InvalidData
+from surefit.core.threads import LINES, map_parts
 
 DENSE_ENTRIES = 2**22  # a sparse factor of at most this size is made dense for a product
 TILE = 2**16  # entries that are processed together, so that they stay in the cache
@@ -26,8 +27,16 @@ def read_vectors(who: str, X) -> Any:
 
 def products(A, B) -> np.ndarray:
     """Return the inner products of the rows of ``A`` with those of ``B``, as a dense array."""
+    if A is B and not sparse.issparse(A):
+        return A @ A.T  # half the work
     if not (sparse.issparse(A) or sparse.issparse(B)):
-        return A @ B.T
+        values = np.empty((len(A), len(B)), dtype=np.result_type(A, B))
+
+        def part(start: int, stop: int) -> None:
+            np.matmul(A[start:stop], B.T, out=values[start:stop])
+
+        map_parts(part, values.shape, LINES)
+        return values
     if sparse.issparse(A) and (not sparse.issparse(B) or B.shape[0] * B.shape[1] <= DENSE_ENTRIES):
         return np.asarray(A @ (B.toarray() if sparse.issparse(B) else B).T)
     if not sparse.issparse(A) or A.shape[0] * A.shape[1] <= DENSE_ENTRIES:
@@ -66,12 +75,16 @@ def negative_half_squares(P: np.ndarray, a: np.ndarray, b: np.ndarray, then=None
     the cache.
     """
     step = max(1, TILE // max(1, P.shape[1]))
-    for start in range(0, P.shape[0], step):
-        tile = P[start : start + step]
-        tile -= a[start : start + step, None] + b
-        np.minimum(tile, 0.0, out=tile)
-        if then is not None:
-            then(tile)
+
+    def part(first: int, last: int) -> None:
+        for start in range(first, last, step):
+            tile = P[start : min(start + step, last)]
+            tile -= a[start : min(start + step, last), None] + b
+            np.minimum(tile, 0.0, out=tile)
+            if then is not None:
+                then(tile)
+
+    map_parts(part, P.shape, 1)
 
 
 def from_center(A, B) -> tuple[Any, Any]:

@@ -21,6 +21,7 @@ from surefit.checks.kernels.values import kernel_of, level_of, training_values
 from surefit.core.certificate import Certificate
 from surefit.core.claims import Claim
 from surefit.core.sample import Data
+from surefit.core.threads import blas_threads, sum_blocks
 from surefit.kernels import Kernel, Noise, Sum
 
 ROWS = 256  # rows of the Gram matrix that are enclosed at a time
@@ -115,18 +116,20 @@ def residual(process: Process, X: Any) -> Residual:
     kernel, noise, dual, targets, _ = process
     A = kernel.read(X)
     n = A.shape[0]
-    squares, rounding, of_kernel, trace = np.zeros(dual.shape[1]), np.zeros(dual.shape[1]), 0.0, 0.0
     size = np.abs(dual)
-    for start in range(0, n, ROWS):
-        rows = np.arange(start, min(start + ROWS, n))
+
+    def of_rows(start: int, stop: int) -> np.ndarray:
+        rows = np.arange(start, stop)
         G = training_values(kernel, A, rows, np.arange(n))
         mid = targets[rows] - noise[rows, None] * dual[rows] - G.mid @ dual
         terms = np.abs(G.mid) @ size + noise[rows, None] * size[rows] + np.abs(targets[rows])
         rad = (G.rad @ size + gamma(n + 6) * terms) * (1 + 8 * gamma(n))
-        squares += np.sum((np.abs(mid) + rad) ** 2, axis=0)
-        rounding += np.sum(rad**2, axis=0)
-        of_kernel += float(np.sum(G.rad**2))
-        trace += float(np.sum(np.abs(G.mid[np.arange(len(rows)), rows] + noise[rows])))
+        trace = float(np.sum(np.abs(G.mid[np.arange(len(rows)), rows] + noise[rows])))
+        squares, rounding = np.sum((np.abs(mid) + rad) ** 2, axis=0), np.sum(rad**2, axis=0)
+        return np.concatenate([squares, rounding, [float(np.sum(G.rad**2)), trace]])
+
+    *both, of_kernel, trace = sum_blocks(of_rows, n, ROWS, blas_threads())
+    squares, rounding = np.reshape(both, (2, -1))
     safe = 1 + gamma(n + 8)
     return Residual(np.sqrt(squares) * safe, np.sqrt(rounding) * safe, math.sqrt(of_kernel) * safe, trace * safe)
 
@@ -208,23 +211,36 @@ def stationary(certificate: Certificate, claim: Claim, data: Data) -> Proof:
     A, slopes = kernel.gram_and_gradient(data.X)
     A = A.copy()
     A.flat[:: len(A) + 1] += noise
-    n = len(A)
+    n, average = len(A), float(np.mean(np.diag(A)))
     try:
-        factor = linalg.cho_factor(A, lower=True)
+        factor = linalg.cholesky(A.T, lower=True, overwrite_a=True)  # symmetric; LAPACK's order, so it is not copied
     except linalg.LinAlgError:
         return refused("the covariance of the rows is not positive definite")
-    inverse, dual = linalg.cho_solve(factor, np.eye(n)), linalg.cho_solve(factor, targets)
+    dual = linalg.cho_solve((factor, True), targets)
+    inverse = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)[0].T  # its upper half; the rest is zero
+    inverse.flat[:: n + 1] *= 0.5
     largest, size = 0.0, 0.0
     for slope, log_value, (low, high) in zip(slopes, kernel.theta, kernel.bounds, strict=True):
-        image = slope @ dual
-        uphill = 0.5 * (float(np.sum(dual * image)) - targets.shape[1] * float(np.sum(inverse * slope)))
-        terms = 0.5 * (float(np.sum(np.abs(dual * image))) + targets.shape[1] * float(np.sum(np.abs(inverse * slope))))
+        image, (trace, sizes) = slope @ dual, _trace(inverse, slope)
+        uphill = 0.5 * (float(np.sum(dual * image)) - targets.shape[1] * trace)
+        terms = 0.5 * (float(np.sum(np.abs(dual * image))) + targets.shape[1] * sizes)
         near = 64 * UNIT * (1 + abs(log_value))
         held = (log_value <= low + near and uphill <= 0) or (log_value >= high - near and uphill >= 0)
         largest, size = max(largest, 0.0 if held else abs(uphill)), max(size, terms)
     # Solutions with A lose accuracy by its condition number; the smallest eigenvalue is at least the noise.
-    condition = float(np.mean(np.diag(A))) / process.floor if process.floor > 0 else math.inf
+    condition = average / process.floor if process.floor > 0 else math.inf
     rounding = min(64 * UNIT * n * condition, 1.0) * size
     limit = float(certificate.problem["tol"]) * n + 4 * rounding
     note, value = "derivatives by a full inverse.", largest + rounding
     return Proof(value, "recomputed", note, limit=limit, spread=rounding, limit_spread=1e-3 * rounding)
+
+
+def _trace(half: np.ndarray, slope: np.ndarray) -> tuple[float, float]:
+    """Return the sum of the products with a symmetric matrix, and of their sizes, given the upper half with half the diagonal."""
+
+    def of_rows(start: int, stop: int) -> np.ndarray:
+        products = half[start:stop, start:] * slope[start:stop, start:]
+        return np.array([products.sum(), np.abs(products, out=products).sum()])
+
+    total, sizes = 2.0 * sum_blocks(of_rows, len(half), ROWS, blas_threads())
+    return float(total), float(sizes)

@@ -15,10 +15,11 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import LinAlgError, lapack
 
-from surefit.core.threads import blocks
+from surefit.core.threads import blas_threads, map_blocks
 from surefit.kernels import Kernel, Noise, Sum
+from surefit.solvers import tiled_cholesky
 
 ROWS = 256  # rows per block of traces, so that products stay in the cache
 LADDER = (0.0, *(10.0**k for k in range(-12, -3)))  # jitter levels, relative to the mean of the diagonal
@@ -91,10 +92,7 @@ def evidence(kernel: Kernel, problem: Problem) -> Evidence:
     U = factorize(A)
     dual = _solve(U, problem.targets)
     value = _log_evidence(U, dual, problem.targets)
-    U, info = lapack.dpotri(U.T, lower=1, overwrite_c=1)
-    if info != 0:
-        raise NotPositiveDefinite
-    inverse = U.T
+    inverse = tiled_cholesky.invert(U)
     pulls, pushes = [], []
     for term in terms(kernel):
         if isinstance(term, Noise):
@@ -133,10 +131,13 @@ def _system(kernel: Kernel, problem: Problem, jitter: float, values: np.ndarray 
 
 def factorize(A: np.ndarray, clean: bool = False) -> np.ndarray:
     """Overwrite A by its upper factor, ``U' U = A``."""
-    factor, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=int(clean))
-    if info != 0 or not np.all(np.isfinite(np.diagonal(factor))):
+    try:
+        U = tiled_cholesky.factorize(A, clean)
+    except LinAlgError:
+        raise NotPositiveDefinite from None
+    if not np.all(np.isfinite(np.diagonal(U))):
         raise NotPositiveDefinite
-    return factor.T
+    return U
 
 
 def _solve(U: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -151,10 +152,12 @@ def _log_evidence(U: np.ndarray, dual: np.ndarray, targets: np.ndarray) -> float
 
 def traces(inverse: np.ndarray, dual: np.ndarray, derivative: np.ndarray) -> tuple[float, float]:
     """Return ``a' S a`` summed over the targets, and ``columns * tr(A^-1 S)``; only the upper half of the inverse is read."""
-    push = 0.0
-    for start, stop in blocks(len(inverse), ROWS):
+
+    def of_rows(start: int, stop: int) -> float:
         corner = np.triu(inverse[start:stop, start:stop])
-        push += 2 * float(np.vdot(corner, derivative[start:stop, start:stop]))
+        push = 2 * float(np.vdot(corner, derivative[start:stop, start:stop]))
         push -= float(np.diagonal(corner) @ np.diagonal(derivative)[start:stop])
-        push += 2 * float(np.einsum("ij,ij->", inverse[start:stop, stop:], derivative[start:stop, stop:]))
+        return push + 2 * float(np.einsum("ij,ij->", inverse[start:stop, stop:], derivative[start:stop, stop:]))
+
+    push = sum(map_blocks(of_rows, len(inverse), ROWS, blas_threads()))
     return float(np.vdot(dual, derivative @ dual)), dual.shape[1] * push

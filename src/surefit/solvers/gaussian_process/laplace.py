@@ -17,7 +17,8 @@ from scipy.linalg import blas, lapack
 from scipy.special import expit
 
 from surefit.kernels import Kernel
-from surefit.solvers.gaussian_process.exact import Evidence, NotPositiveDefinite, factorize, traces
+from surefit.solvers import tiled_cholesky
+from surefit.solvers.gaussian_process.exact import Evidence, factorize, traces
 
 MAX_STEPS = 100
 SHARP = 1e-15  # relative gap of a mode in a search; the evidence has an error of the order of its square root
@@ -98,10 +99,7 @@ class LaplaceEvidence:
         at = mode(K, y, tol=self.tol, start=self._last.get(len(y)), max_steps=self.max_steps)
         self._last[len(y)] = at.dual
         p, roots = expit(at.latent), at.roots
-        inverse, info = lapack.dpotri(at.factor, lower=1, overwrite_c=1)
-        if info != 0:
-            raise NotPositiveDefinite
-        R = inverse.T  # upper half, C order
+        R = tiled_cholesky.invert(at.factor.T)  # upper half, C order
         by_mode = -0.5 * (1 - np.diagonal(R)) * (1 - 2 * p)  # derivative of ln det B with respect to the latent values
         R *= roots
         R *= roots[:, None]

@@ -15,6 +15,9 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from surefit.core.threads import map_parts
+from surefit.solvers import tiled_cholesky
+
 HALF_PRECISION_FROM = 256  # number of rows from which the factorization is computed in float32 and refined in float64
 STEPS = 12  # largest number of refinement steps
 ALONE = 1e-12  # threshold for a row that is determined by unpenalized functions alone
@@ -206,12 +209,18 @@ def solve_shifted(G: np.ndarray, alpha: float, right: np.ndarray) -> np.ndarray:
 
 def _by_factor(G: np.ndarray, alpha: float, right: np.ndarray, kind) -> np.ndarray | None:
     single = kind is np.float32
-    factorize, back = (lapack.spotrf, lapack.spotrs) if single else (lapack.dpotrf, lapack.dpotrs)
-    with np.errstate(over="ignore"):
-        factor = np.array(G.T, dtype=kind, order="F")  # symmetric, so the transpose needs no reordering
-    factor[np.diag_indices(len(G))] += kind(alpha)
-    factor, failed = factorize(factor, lower=1, overwrite_a=1, clean=0)
-    if failed:
+    back = lapack.spotrs if single else lapack.dpotrs
+    upper = np.empty(G.shape, dtype=kind)
+
+    def copy(start: int, stop: int) -> None:
+        with np.errstate(over="ignore"):
+            upper[start:stop] = G[start:stop]
+
+    map_parts(copy, G.shape, 1)
+    upper[np.diag_indices(len(G))] += kind(alpha)
+    try:
+        factor = tiled_cholesky.factorize(upper).T
+    except linalg.LinAlgError:
         return None
     solved, rest = np.zeros_like(right), right
     size = float(np.linalg.norm(right))
