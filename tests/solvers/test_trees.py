@@ -237,6 +237,17 @@ def test_monotone_predictions():
         assert np.diff(trees.predict(tree, np.column_stack([np.full(300, other), line]))[:, 0]).max() <= 0
 
 
+def test_two_rows_are_divided_at_the_first_column_that_divides_them():
+    rng = np.random.default_rng(0)
+    for _ in range(50):  # all columns divide them equally well; rounding must not decide
+        X, y = rng.standard_normal((2, 5)), rng.standard_normal(2) * 1e-6 + rng.choice([0.1, 1e3, 1e7])
+        X[1, 0] = X[0, 0]
+        weights = rng.uniform(0.1, 10.0, 2)
+        target = trees.real_target(y, "squared_error", weights)
+        tree = trees.grow_exact(np.ascontiguousarray(X.T), target, Rules())
+        assert tree.feature[0] == 1, y
+
+
 def test_agrees_with_scikit_learn_where_there_are_no_ties():
     rng = np.random.default_rng(8)
     X = rng.normal(size=(600, 4)).astype(np.float32).astype(float)

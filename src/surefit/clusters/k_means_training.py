@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from surefit.core.budget import Budget, Reason
 from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
 from surefit.core.errors import ConvergenceWarning, DataWarning, InvalidData, InvalidParameter
+from surefit.core.randomness import seeded
 from surefit.core.threads import one_blas_thread
 from surefit.core.validation import read_data, read_weights
 from surefit.core.warn import warn
@@ -40,9 +42,10 @@ def fit_k_means(estimator, X, sample_weight) -> Any:
     given = read_weights(estimator, sample_weight, n)
     weights = np.ones(n) if given is None else given.copy()
     _require_possible(estimator, X)
-    random = generator(estimator.random_state)
+    own = callable(estimator.init)  # such a function may keep its generator
+    drawing: Any = nullcontext(generator(estimator.random_state)) if own else seeded(estimator.random_state)
     reporter = progress_reporter(estimator, X, None)
-    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
+    with drawing as random, Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
         points, summary = read_points(X, weights, estimator.n_jobs)
         tolerance = movement_wanted(estimator, summary)
         options = {"tolerance": tolerance, "budget": budget, "n_jobs": estimator.n_jobs, "dtype": X.dtype}

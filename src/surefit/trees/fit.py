@@ -16,7 +16,7 @@ from surefit.solvers import trees as solver
 from surefit.solvers.trees import FlatTree, Rules
 from surefit.trees.claims import make_claims
 from surefit.trees.columns import as_columns, read_categories, read_thresholds
-from surefit.trees.parameters import growth_rules, random_stream, read_monotone
+from surefit.trees.parameters import drawn_seed, growth_rules, read_monotone
 from surefit.trees.prune import CostComplexity, Outcome, pruned
 
 #: Attributes that the fit derived from the table or chose by cross-validation.
@@ -80,7 +80,7 @@ def read_sample(estimator, X, table, y, weights, n_classes: Any) -> Sample:
         read_monotone(estimator, d),
         declared,
         bins,
-        int(random_stream(estimator.random_state).randint(2**31 - 1)),
+        drawn_seed(estimator.random_state),
     )
 
 

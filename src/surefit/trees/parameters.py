@@ -8,9 +8,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from surefit.core.errors import InvalidParameter
+from surefit.core.randomness import seeded
 from surefit.core.validation import (
     ANYTHING,
     BOOLEAN,
@@ -67,11 +67,12 @@ def current_criterion(criterion: Any) -> Any:
     return criterion
 
 
-def random_stream(random_state) -> np.random.RandomState:
-    """Return a ``RandomState``; a Generator is used to seed one."""
+def drawn_seed(random_state) -> int:
+    """Return the seed that a tree draws from a parameter ``random_state``."""
     if isinstance(random_state, np.random.Generator):
-        return np.random.RandomState(int(random_state.integers(2**31 - 1)))
-    return check_random_state(random_state)
+        random_state = int(random_state.integers(2**31 - 1))
+    with seeded(random_state) as random:
+        return int(random.randint(2**31 - 1))
 
 
 def growth_rules(estimator, n_rows: int, n_columns: int, weight: float, seed: int) -> Rules:

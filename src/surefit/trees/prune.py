@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from surefit.core.errors import InvalidParameter
+from surefit.core.randomness import seeded
 from surefit.core.validation import COUNT
 from surefit.solvers.trees import FlatTree, Rules, apply, collapse
 from surefit.solvers.trees.flat import LEAF
 from surefit.solvers.trees.pruning import Path, held_out_losses, parents_of, reduced_error, weakest_links
-from surefit.trees.parameters import random_stream
 
 
 class CostComplexity(NamedTuple):
@@ -134,7 +134,8 @@ def _folds(estimator, sample, rows: np.ndarray):
 
 def _by_validation(estimator, sample, rules: Rules, grow: Callable) -> Outcome:
     rows = sample.rows()
-    shuffled = random_stream(sample.seed).permutation(rows)
+    with seeded(sample.seed) as random:
+        shuffled = random.permutation(rows)
     count = min(max(round(estimator.validation_fraction * len(rows)), 1), len(rows) - 1)
     test, train = np.sort(shuffled[:count]), np.sort(shuffled[count:])
     if not len(train):
