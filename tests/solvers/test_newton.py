@@ -183,6 +183,20 @@ def test_magnitudes_bound_the_rounding_of_the_gap(l1, l2, size):
     assert abs(gap - fit.gap) <= rounding_by_magnitudes(rows, scores, fit, l1, l2) + 1e-15 * fit.objective
 
 
+@pytest.mark.parametrize("size", [1.0, 1e4])
+def test_magnitudes_bound_the_rounding_of_the_gap_of_a_smoothed_loss(size):
+    X, y = problem(300, 5)
+    X, scores = size * X, ScalarScores(SmoothedHinge(0.01 * size), y, np.full(300, 0.7))
+    rows = Rows(X)
+    fit = fit_few_rows(rows, scores, 1.0, False, 1e-4 * 300, Budget(100, None))
+    A, w = X.astype(np.longdouble), fit.coef[0].astype(np.longdouble)
+    slack = 1 - y * (A @ w)
+    p = np.clip(slack / scores.width + 0.5, 0, 1)
+    gap = 0.7 * np.sum(np.where(slack > 0, (1 - p) * slack, -p * slack)) + np.sum((w - A.T @ (0.7 * p * y)) ** 2) / 2
+    most = rounding_by_magnitudes(rows, scores, fit, 0.0, 1.0)
+    assert 0 < abs(gap - fit.gap) <= most < 1e-3 * fit.objective
+
+
 @pytest.mark.parametrize("loss", [Poisson(), Tweedie(1.0), Tweedie(1.3), Tweedie(2.0)], ids=str)
 def test_exponential_scores_are_the_loss_and_its_derivatives(loss):
     rng = np.random.default_rng(0)

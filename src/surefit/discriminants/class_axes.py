@@ -28,7 +28,7 @@ def class_axes(
     C: np.ndarray, drawn: tuple[float, float] | None, rows: Any, k: int, mean: np.ndarray, floor: float
 ) -> ClassAxes:
     """Return the axes of ``C``; ``drawn`` is the factor and diagonal term that give C from rows of class ``k``."""
-    values, vectors = linalg.eigh(C, check_finite=False, driver="evd")
+    values, vectors = np.linalg.eigh(C)  # the same routine as SciPy's, whose wrapper takes longer for few columns
     n = rows.count(k)
     rounding = (min(n, 4096) + n // 4096 + len(C) + 24) * UNIT  # relative error of sums of products
     if rounding * values[-1] > WANTED * max(values[0], floor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ def _sampled(estimator: Any, X: Any) -> np.ndarray:
     return sampled_rows(X.shape[0], estimator._n_rows if estimator._pairwise() else X.shape[1] if X.ndim == 2 else 1)
 
 
+@lru_cache(64)  # callers only read it
 def sampled_rows(n: int, d: int) -> np.ndarray:
     """Return evenly spaced indices of the training rows whose neighbors are recorded."""
     count = min(n, max(2, min(SAMPLED, CELLS // max(n * d, 1))))

@@ -126,7 +126,7 @@ class KNeighborsClassifier(ClassListsMixin, ClassifierMixin, KNearestBase):
         X, y = read_training(self, X, y, multi_output=True)
         check_labels(y)
         self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1
-        y = y if self.outputs_2d_ else column_or_1d(y, warn=True)
+        y = y if self.outputs_2d_ or y.ndim == 1 else column_or_1d(y, warn=True)  # which takes long, in small fits
         self.classes_ = [np.unique(column) for column in y.T] if self.outputs_2d_ else np.unique(y)
         self._remember(X, y, sample_weight)
         return self

@@ -103,7 +103,7 @@ def all_axes(rows: Centered, method: str) -> Axes:
         _, singular, components = linalg.svd(matrix, full_matrices=False, overwrite_a=True)
         variances = singular**2 / (n - 1)
     else:
-        values, vectors = linalg.eigh(rows.scatter() / (n - 1))
+        values, vectors = np.linalg.eigh(rows.scatter() / (n - 1))
         variances, components = np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
     count = min(n, d)
     return Axes(with_fixed_signs(components[:count]), variances[:count], float(np.sum(variances)), variances)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from surefit.core.sample import Data
 MOST, CELLS = 24, 2_000_000
 
 
+@lru_cache(64)  # callers only read it
 def sampled(n: int, d: int) -> np.ndarray:
     """Return the evenly spaced indices of the rows that are compared."""
     count = min(n, max(2, min(MOST, CELLS // max(n * d, 1))))

@@ -51,7 +51,7 @@ class Axes(NamedTuple):
 
 def whiten_matrix(W: np.ndarray, scale: np.ndarray) -> Whitening | None:
     """Return the whitening by eigenvalues of the scaled ``W``; None if they are too small to be accurate."""
-    values, vectors = linalg.eigh(W / scale / scale[:, None], check_finite=False)
+    values, vectors = np.linalg.eigh(W / scale / scale[:, None])
     if values[0] <= TRUSTED:
         return None
     return Whitening(vectors[:, ::-1] / scale[:, None] / np.sqrt(values[::-1]), float(values[0]))

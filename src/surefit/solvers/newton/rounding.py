@@ -110,20 +110,24 @@ def rounding_by_magnitudes(rows: Rows, scores, fit: Fit, l1: float, l2: float) -
     With the penalty :math:`l_2`, the difference :math:`|w - S(v) / l_2|` is at most :math:`\sqrt{2 g / l_2}`; without
     it, the scale of the dual point has a relative error. The scores of the solver have one rounding error per step.
     """
-    if scores.width:
-        return np.inf
     W, c, peak = fit.coef, float(np.sum(scores.weights)), rows.peak
-    bounded = scores.n_scores > 1 or isinstance(scores.loss, Logistic)
-    curvature, derivatives = (0.25 * c, c) if bounded else (2.0 * c, 2.0 * np.sqrt(c * max(fit.objective, 0.0)))
+    if scores.width:  # derivatives are at most 1, and each kink is smoothed by a curvature of one over the width
+        curvature, derivatives = 2.0 * c / scores.width, c
+    elif scores.n_scores > 1 or isinstance(scores.loss, Logistic):
+        curvature, derivatives = 0.25 * c, c
+    else:
+        curvature, derivatives = 2.0 * c, 2.0 * np.sqrt(c * max(fit.objective, 0.0))
     size = peak * float(np.max(np.sum(np.abs(W), axis=1))) + float(np.max(np.abs(fit.intercept))) + 1.0
     if scores.n_scores == 1:
         size += float(np.max(np.abs(scores.y)))
     last = LAST_PLACES if scores.n_scores == 1 else COLUMN_SUMS
-    off_v = peak * ((2.0 + fit.n_iter) * LAST_PLACES * curvature * size + last * derivatives)
+    off_theta = (2.0 + fit.n_iter) * LAST_PLACES * curvature * size + last * derivatives
+    off_v, smoothed = peak * off_theta, scores.width * off_theta
     if l2 == 0.0:
-        return float(off_v / l1 * (l1 * np.sum(np.abs(W)) + derivatives * size)) if scores.n_scores == 1 else np.inf
+        own = off_v / l1 * (l1 * np.sum(np.abs(W)) + derivatives * size) + smoothed
+        return float(own) if scores.n_scores == 1 else np.inf
     off_v *= np.sqrt(W.size)
-    return float(np.sqrt(2.0 * max(fit.gap, 0.0) / l2) * off_v + off_v**2 / (2 * l2))
+    return float(np.sqrt(2.0 * max(fit.gap, 0.0) / l2) * off_v + off_v**2 / (2 * l2) + smoothed)
 
 
 def _afresh(rows: Rows, scores: ScalarScores, W, Z, derivatives, V, l1: float, l2: float, intercept: bool) -> float:
