@@ -22,8 +22,10 @@ from surefit.problems.labels import indicators
 from surefit.solvers.barrier import PenaltyTerms
 from surefit.solvers.barrier import minimize as minimize_any
 from surefit.solvers.newton import Centered, Fit, LogisticScores, SoftmaxScores, centered, minimize, subsample_start
+from surefit.solvers.newton.few_rows import fit_few_rows
 
 LAST_STEPS = 8
+FEW_ROWS = 1_000  # number of rows up to which compiled steps are faster than vectorized exponentials
 
 
 class Problem(NamedTuple):
@@ -98,6 +100,10 @@ def solve(
         coef, offset = problem.pack(*start)
         offset = frame.inward(coef, offset)
     elif not penalty.free:
+        if penalty.l1 == 0.0 and problem.scores.n_scores == 1 and frame.rows.shape[0] <= FEW_ROWS:
+            few = fit_few_rows(frame.rows, problem.scores, penalty.l2, intercept, tolerance, budget)
+            if few is not None:
+                return frame.outward(few)
         first = subsample_start(frame.rows, problem.scores, penalty.l1, penalty.l2, intercept, budget)
         if first is not None:
             coef, offset, model = first.coef, first.intercept, first.model
