@@ -36,8 +36,10 @@ def _sampled(estimator: Any, X: Any) -> np.ndarray:
     return sampled_rows(X.shape[0], estimator._n_rows if estimator._pairwise() else X.shape[1] if X.ndim == 2 else 1)
 
 
-@lru_cache(64)  # callers only read it
+@lru_cache(64)
 def sampled_rows(n: int, d: int) -> np.ndarray:
     """Return evenly spaced indices of the training rows whose neighbors are recorded."""
     count = min(n, max(2, min(SAMPLED, CELLS // max(n * d, 1))))
-    return np.unique(np.linspace(0, n - 1, count).astype(np.int64))
+    found = np.unique(np.linspace(0, n - 1, count).astype(np.int64))
+    found.flags.writeable = False  # later calls return the same array
+    return found

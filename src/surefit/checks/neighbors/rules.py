@@ -22,11 +22,13 @@ from surefit.core.sample import Data
 MOST, CELLS = 24, 2_000_000
 
 
-@lru_cache(64)  # callers only read it
+@lru_cache(64)
 def sampled(n: int, d: int) -> np.ndarray:
     """Return the evenly spaced indices of the rows that are compared."""
     count = min(n, max(2, min(MOST, CELLS // max(n * d, 1))))
-    return np.unique(np.linspace(0, n - 1, count).astype(np.int64))
+    found = np.unique(np.linspace(0, n - 1, count).astype(np.int64))
+    found.flags.writeable = False  # later calls return the same array
+    return found
 
 
 def _present(data: Data) -> np.ndarray:

@@ -189,9 +189,8 @@ def _search(data, target, rules, columns, draws, monotone, nodes, sums, node):
             best, kind = cut.decrease, this
             nodes[node].feature, nodes[node].place, nodes[node].order = j, cut.place, order
             nodes[node].missing_left = cut.missing_left
-            if (
-                stop - start == 2 and not rules.random_cuts
-            ):  # two rows divide in one way, and ties go to the lowest column
+            # Two rows divide in one way, and ties go to the lowest column.
+            if stop - start == 2 and not rules.random_cuts:
                 break
     nodes[node].kind, nodes[node].decrease = kind, max(best, 0.0)
     if kind == flat.LEAF:
