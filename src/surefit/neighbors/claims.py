@@ -41,5 +41,5 @@ def sampled_rows(n: int, d: int) -> np.ndarray:
     """Return evenly spaced indices of the training rows whose neighbors are recorded."""
     count = min(n, max(2, min(SAMPLED, CELLS // max(n * d, 1))))
     found = np.unique(np.linspace(0, n - 1, count).astype(np.int64))
-    found.flags.writeable = False  # later calls return the same array
+    found.setflags(write=False)  # later calls return the same array
     return found

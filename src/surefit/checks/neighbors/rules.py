@@ -27,7 +27,7 @@ def sampled(n: int, d: int) -> np.ndarray:
     """Return the evenly spaced indices of the rows that are compared."""
     count = min(n, max(2, min(MOST, CELLS // max(n * d, 1))))
     found = np.unique(np.linspace(0, n - 1, count).astype(np.int64))
-    found.flags.writeable = False  # later calls return the same array
+    found.setflags(write=False)  # later calls return the same array
     return found
 
 
