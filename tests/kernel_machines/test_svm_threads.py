@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from surefit import SVC, SVR, svc_path, svr_path
 from surefit.core.errors import InvalidParameter
 from surefit.kernel_machines import svc_training
+from surefit.kernels import RBF
 from surefit.solvers.smo import evaluation, gaussian_rows, rows
 
 
@@ -119,3 +120,23 @@ def test_no_threads_are_no_number():
         SVC(n_jobs=0).fit(X, labels)
     with pytest.raises(InvalidParameter, match="n_jobs"):
         SVR(n_jobs=0).fit(X, score)
+
+
+@pytest.mark.parametrize(("length", "size"), [(1, 2500), (5_000, 2500), (5_001, 2500), (17_000, 2500), (90_001, 2500)])
+def test_parts_are_equal_and_their_number_is_a_power_of_two(length, size):
+    part = rows._even(length, size)
+    count = -(-length // part)
+    assert part <= size
+    assert length == 1 or (count & (count - 1) == 0 and count >= 2 and count * part - length < count)
+
+
+def test_values_among_rows_are_computed_or_read():
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    gram, some = rows.solver_rows(RBF(gamma=0.3), X)[1], np.array([3, 8, 40, 59])
+    cache = rows.RowCache(gram, 1.0, 4)
+    cache.fetch(some)
+    found = cache.among(some)
+    assert found.dtype == np.float64
+    assert np.all(found.diagonal() == 1.0)
+    assert found == pytest.approx(RBF(gamma=0.3)(X[some]), abs=1e-6)
+    assert rows.gather(cache.rows, cache.slot[some], some) == pytest.approx(found, abs=1e-6)

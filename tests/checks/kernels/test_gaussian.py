@@ -51,3 +51,19 @@ def test_the_quadratic_form_is_enclosed():
     found, truth = Gram(RBF(gamma=0.3), A).square(C[:, 0]), float(C[:, 0] @ exact(A, C, 0.3)[:, 0])
     assert abs(found.mid - truth) <= found.rad + 1e-15 * abs(truth)
     assert found.rad <= 1e-11 * np.sum(np.abs(C)) ** 2
+
+
+@pytest.mark.parametrize("d", [1, 2, 9, 65])
+@pytest.mark.parametrize("far", [1.0, 1e3])
+def test_relative_errors_cover_every_value(d, far):
+    rng = np.random.default_rng(d)
+    A = far + far * rng.standard_normal((40, d))
+    kernel, rows, columns = RBF(far * np.sqrt(d) * rng.uniform(0.5, 2.0, d)), np.arange(25), np.arange(10, 40)
+    near = gaussian.Gaussian(kernel, A)
+    K, relative = near.block(rows, columns)
+    scaled = A.astype(np.longdouble) / kernel.lengths.astype(np.longdouble)
+    truth = np.exp(-0.5 * ((scaled[rows, None] - scaled[columns]) ** 2).sum(axis=2))
+    assert np.all(np.abs(K - truth) <= relative[:, None] * truth)
+    assert np.all(relative <= 1e-12 * d)
+    near.A[:, -1] *= 1 - 1e-9  # a wrong squared norm is not within the errors
+    assert not np.all(np.abs(near.block(rows, columns)[0] - truth) <= relative[:, None] * truth)

@@ -1,8 +1,9 @@
 r"""Enclosed products with a Gaussian Gram matrix, by tiles that stay in the processor's cache.
 
 For a Gaussian kernel :math:`k = e^{-|a - b|^2 / 2}` of scaled and centered rows, one matrix product gives all exponents
-of a tile. Their errors are at most :math:`\tfrac12 \gamma_{d+16} (|a| + |b|)^2`, so one relative error per row
-suffices. A value between two elements with coefficients is computed once and used for both.
+of a tile, :math:`\langle (a, -|a|^2/2, 1), (b, 1, -|b|^2/2) \rangle`. With p rounding errors in each square, the errors of the
+exponents are at most :math:`\tfrac12 \gamma_{d+p+11} (|a| + |b|)^2`, so one relative error per row suffices. A value
+between two elements with coefficients is computed once and used for both.
 """
 
 from __future__ import annotations
@@ -39,10 +40,16 @@ class Gaussian:
     def __init__(self, kernel: RBF, A: np.ndarray) -> None:
         factors = np.sqrt(2.0 * kernel.gamma) if kernel.gamma is not None else 1.0 / kernel.lengths
         with np.errstate(over="ignore", invalid="ignore"):
-            self.A = (A - np.mean(A, axis=0)) * factors
-            self.halves = 0.5 * np.einsum("ij,ij->i", self.A, self.A)
-            self.lengths = np.sqrt(2.0 * self.halves) * (1 + gamma(A.shape[1] + 8))
-        self.share = 0.5 * gamma(A.shape[1] + 16)
+            near = (A - np.mean(A, axis=0)) * factors
+            (n, d), squares = A.shape, np.zeros(len(A))
+            for start in range(0, d, terms_at_a_time(d)):  # in pieces, for few rounding errors
+                part = near[:, start : start + terms_at_a_time(d)]
+                squares += np.einsum("ij,ij->i", part, part)
+            self.A = np.column_stack([near, np.ones(n), -0.5 * squares])
+            self.lengths = np.sqrt(squares) * (1 + gamma(d + 8))
+        self.share = 0.5 * gamma(
+            d + depth(d) + 8
+        )  # d + 2 in the product, depth - 3 in a square, 7 of centering and scaling
 
     def error(self, rows: np.ndarray, columns: np.ndarray) -> float:
         """Bound the errors of all exponents between these elements."""
@@ -58,12 +65,12 @@ class Gaussian:
     def block(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the values between the elements, and the relative error of each row."""
         K = np.empty((len(rows), len(columns)))
-        left, halves = self.A[rows], self.halves[rows]
+        left = self.A[rows]
         if len(rows) == len(columns) and (rows == columns).all():
-            _fill(K, left, halves, left, halves)
+            _fill(K, left, left)
             K.reshape(-1)[:: len(K) + 1] = 1.0  # an element with itself
             return K, self.relative(rows, columns)
-        _fill(K, left, halves, self.A[columns], self.halves[columns])
+        _fill(K, left, self.A[columns])
         place = np.full(len(self.A), -1)
         place[columns] = np.arange(len(columns))
         same = place[rows]
@@ -115,8 +122,8 @@ class Sweep:
     def __init__(
         self, near: Gaussian, order: np.ndarray, used: np.ndarray, place: np.ndarray, both: bool, C: np.ndarray
     ) -> None:
-        self.right, self.right_halves = near.A[order], near.halves[order]
-        self.left, self.left_halves = (self.right, self.right_halves) if both else (near.A[used], near.halves[used])
+        self.right = near.A[order]
+        self.left = self.right if both else near.A[used]
         self.count, self.place, self.both = len(used), place, both
         self.C = np.ascontiguousarray(np.hstack([C, np.abs(C)]).T)
         self.step = max(TERMS, terms_at_a_time(self.count))
@@ -173,17 +180,17 @@ class Sweep:
 
     def values(self, K: np.ndarray, first: int, last: int, low: int, high: int) -> None:
         """Compute one tile; an element with itself has the value one."""
-        _fill(K, self.left[first:last], self.left_halves[first:last], self.right[low:high], self.right_halves[low:high])
+        _fill(K, self.left[first:last], self.right[low:high])
         own = self.place[first:last]
         i = ((own >= low) & (own < high)).nonzero()[0]
         K[i, own[i] - low] = 1.0
 
 
-def _fill(K: np.ndarray, A: np.ndarray, a: np.ndarray, B: np.ndarray, b: np.ndarray) -> None:
-    """Compute the values between rows ``A`` and ``B``, given half their squared norms."""
-    np.matmul(A, B.T, out=K)
-    K -= a[:, None]
-    K -= b
+def _fill(K: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+    """Compute the values between rows ``A`` and ``B``, whose last columns are a one and minus half the squared norm."""
+    left = A.copy()
+    left[:, -2], left[:, -1] = A[:, -1], 1.0
+    np.matmul(left, B.T, out=K)
     np.exp(K, out=K)
 
 

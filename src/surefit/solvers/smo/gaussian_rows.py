@@ -79,6 +79,12 @@ class GaussianRows:
         scores[order] = tree_sum(map_blocks(add, s, share_of(s, ROWS), n_jobs))
         return scores
 
+    def among(self, indices: np.ndarray) -> np.ndarray:
+        """Return the values among some elements in float64."""
+        rows = self.extended[indices]
+        values = _exponents(_left(rows.copy()), rows.T, np.arange(len(rows)))
+        return np.exp(values, out=values).astype(np.float64)
+
     def take(self, indices) -> GaussianRows:
         """Return the prepared rows of some of the elements."""
         return GaussianRows(self.extended[indices])

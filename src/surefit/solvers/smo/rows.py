@@ -17,6 +17,7 @@ from surefit.solvers.smo.gaussian_rows import COLUMNS, PIECE, GaussianRows
 from surefit.solvers.smo.inner import gather, subtract_rows
 
 THREADED = 1 << 21  # number of stored values below which starting threads takes longer than the work
+NARROW = 200  # columns up to which kernel values among some rows are computed rather than read
 COMPUTED = 5  # stored values that are added up in the time in which one kernel value is computed and added
 
 
@@ -142,7 +143,8 @@ class RowCache:
     def _map(self, work: Any, length: int, size: int, rows: int) -> None:
         """Run ``work`` on parts, by threads if it takes as long as adding up enough values in ``rows`` stored rows."""
         if rows:
-            map_blocks(work, length, size, self.n_jobs if rows * self.gram.n >= THREADED else None)
+            many = rows * self.gram.n >= THREADED
+            map_blocks(work, length, _even(length, size) if many else size, self.n_jobs if many else None)
 
     def _filling(self, missing: np.ndarray, room: np.ndarray) -> tuple[Any, int, int]:
         """Return a function that computes a part of the missing rows, the length to divide, and the length of a part."""
@@ -175,11 +177,24 @@ class RowCache:
         return missing, missing
 
     def among(self, indices: np.ndarray) -> np.ndarray:
-        """Return the kernel values among some rows: from the cache if all are known, otherwise by one small product."""
+        """Return the kernel values among some rows: from the cache if all are known, otherwise by one small product.
+
+        For Gaussian rows with few columns, the product takes less time than reading scattered values.
+        """
+        if isinstance(self.gram, GaussianRows) and self.gram.extended.shape[1] <= NARROW:
+            return self.gram.among(indices)
         slots = self.slot[indices]
         if np.all(slots >= 0):
             return gather(self.rows, slots, indices)
         return self.gram.take(indices).block(np.arange(len(indices))).astype(np.float64)
+
+
+def _even(length: int, size: int) -> int:
+    """Return the length of equal parts, a power of two in number, of at most ``size``, so that threads have equal work."""
+    parts = 2
+    while length > parts * size:
+        parts *= 2
+    return -(-length // parts)
 
 
 @compiled
