@@ -7,36 +7,53 @@ import numpy as np
 from surefit.core.jit import compiled
 
 RUN = 16  # length of the runs that insertion sort creates before merging
+ONE = np.uint64(1)
 
 
 @compiled
 def ascending(values: Any) -> Any:
     """Return the permutation that sorts ``values`` (float64, no NaN) in ascending order; the sort is stable."""
     n = len(values)
-    order = np.empty(n, dtype=np.int64)
+    order, keys = np.empty(n, dtype=np.int64), np.empty(n)
     for i in range(n):
-        first, p = i - i % RUN, i
-        while p > first and values[order[p - 1]] > values[i]:
-            order[p] = order[p - 1]
+        first, p, key = i - i % RUN, i, values[i]
+        while p > first and keys[p - 1] > key:
+            order[p], keys[p] = order[p - 1], keys[p - 1]
             p -= 1
-        order[p] = i
+        order[p], keys[p] = i, key
     if n <= RUN:
         return order
-    slack, width = np.empty(n, dtype=np.int64), RUN
+    spare, free, width = np.empty(n, dtype=np.int64), np.empty(n), RUN
     while width < n:
         for start in range(0, n, 2 * width):
-            middle, stop = min(start + width, n), min(start + 2 * width, n)
-            i, j = start, middle
-            for p in range(start, stop):
-                if j >= stop or (i < middle and values[order[i]] <= values[order[j]]):
-                    slack[p] = order[i]
-                    i += 1
-                else:
-                    slack[p] = order[j]
-                    j += 1
-        order, slack = slack, order
+            _merge(order, keys, spare, free, start, min(start + width, n), min(start + 2 * width, n))
+        order, spare, keys, free = spare, order, free, keys
         width *= 2
     return order
+
+
+@compiled
+def _merge(order: Any, keys: Any, spare: Any, free: Any, start: Any, middle: Any, stop: Any) -> None:
+    """Merge two runs; runs of equal length from both ends at once, without unpredictable branches."""
+    i, j, p = np.uint64(start), np.uint64(middle), np.uint64(start)
+    if middle - start == stop - middle:
+        x, y, q = np.uint64(middle), np.uint64(stop), np.uint64(stop)  # one past the next ones
+        for _ in range(middle - start):
+            a, b = keys[i], keys[j]
+            later = np.uint64(b < a)
+            free[p], spare[p] = b if b < a else a, order[j] if b < a else order[i]
+            i, j, p = i + (ONE - later), j + later, p + ONE
+            a, b, q = keys[x - ONE], keys[y - ONE], q - ONE
+            later = np.uint64(b < a)
+            free[q], spare[q] = a if b < a else b, order[x - ONE] if b < a else order[y - ONE]
+            x, y = x - later, y - (ONE - later)
+        return
+    last, end = np.uint64(middle), np.uint64(stop)
+    while p < end:
+        first = j >= end or (i < last and keys[i] <= keys[j])
+        k = i if first else j
+        free[p], spare[p] = keys[k], order[k]
+        i, j, p = i + np.uint64(first), j + np.uint64(not first), p + ONE
 
 
 @compiled
