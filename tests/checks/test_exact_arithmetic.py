@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from scipy import sparse
 
-from surefit.checks.enclosure import rounded_sum
+from surefit.checks.enclosure import BLOCK, length, rounded_sum
 from surefit.checks.separation.combinations import annihilates, prove_combination
 from surefit.checks.separation.margins import hull_distance, margin_of, radius_of
 from surefit.core import integers
@@ -33,6 +33,22 @@ WHOLE = st.sampled_from([0.0, 1.0, -1.0, 3.0, -7.0, 2.0**51, -(2.0**51), 2.0**53
 @settings(max_examples=200, deadline=None)
 def test_sums_of_integers_and_of_other_numbers_are_rounded_once(values):
     assert rounded_sum(np.array(values)) == float(sum(map(Fraction, values)))
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-160, 1e160, 1e-300, 1e300])
+@pytest.mark.parametrize("count", [1, 7, 500, BLOCK + 1])
+def test_lengths_are_rounded_up(size, count):
+    rng = np.random.default_rng(count)
+    for vector in (
+        rng.standard_normal(count),
+        rng.standard_normal((count, 3))[:, 1],
+        np.full(count, 0.1),
+        np.ones(count),
+    ):
+        exact = sum(Fraction(x) ** 2 for x in (size * vector).tolist())
+        found = Fraction(length(size * vector)) ** 2
+        assert exact <= found <= exact * (1 + Fraction(1, 10**11))
+    assert length(np.zeros(count)) == 0.0 and length(np.full(count, np.inf)) == np.inf
 
 
 @given(

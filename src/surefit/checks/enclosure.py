@@ -15,6 +15,7 @@ from scipy import sparse
 
 UNIT = 2.0**-53
 BLOCK = 4096  # rows per block; bounds the k of gamma
+SAFE = 1e-280  # sums of squares between this and its inverse have no digits lost by underflow, and no overflow
 
 
 class Enclosed(NamedTuple):
@@ -83,6 +84,10 @@ def upper_sum(terms: np.ndarray) -> float:
 
 def length(vector: np.ndarray) -> float:
     """Return the Euclidean norm, rounded up, without overflow or underflow of squares."""
+    if vector.size <= BLOCK:
+        square = float(np.vdot(vector, vector))
+        if SAFE < square < 1 / SAFE:  # terms that underflow are below its last place
+            return math.sqrt(square * (1 + gamma(vector.size))) * (1 + 8 * UNIT)
     largest = float(np.abs(vector).max(initial=0.0))
     if not 0.0 < largest < math.inf:
         return largest

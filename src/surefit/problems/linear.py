@@ -98,7 +98,10 @@ def least_squares(given: Given) -> dict[str, Any]:
     else:
         targets = 1 if given.y.ndim == 1 else given.y.shape[1]
     alpha = given.chosen["alpha_"] if "alpha_" in given.chosen else params.get("alpha", 0.0)
-    alphas = np.broadcast_to(2.0 * np.asarray(alpha, dtype=np.float64).ravel(), (targets,)).tolist()
+    alphas = (2.0 * np.asarray(alpha, dtype=np.float64).ravel()).tolist()
+    if len(alphas) not in (1, targets):
+        raise ValueError(f"{targets} targets need one penalty or {targets}; there are {len(alphas)}")
+    alphas = alphas * targets if len(alphas) == 1 else alphas
     ball, factors = params.get("radius"), params.get("penalty_factors")
     penalty = {
         "l1": 0.0,

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from surefit.checks.gap import Penalty
+from surefit.checks.gap import Penalty, penalty_of
 
 NUMBERS = (-2.0, -0.75, -0.25, 0.0, 0.25, 0.5, 1.0, 3.0)
 TERMS = list(product((0.0, 0.5, inf), (0.0, 0.5, 2.0)))
@@ -65,3 +65,20 @@ def test_upper_terms_bound_all_feasible_points(positive, box):
             near = np.clip(v + share * rad, -inf if positive else -limit, limit)
             exact = [term(l1, l2, positive, box or inf, a, b) for a, b in zip(w, near, strict=True)]
             assert all(a >= b for a, b in zip(upper.tolist(), exact, strict=True))
+
+
+def test_kept_penalties_are_those_of_their_numbers():
+    for n, l1, l2, positive, radius in product((1, 3), (0.0, 2.0), (0.0, 0.5), (False, True), (None, 4.0)):
+        problem = {"l1": l1, "l2": l2, "positive": positive, "radius": radius}
+        for _ in range(2):
+            found = penalty_of(problem, n)
+            assert (found.l1.tolist(), found.l2.tolist()) == ([l1] * n, [l2] * n)
+            assert (found.positive, found.box, found.radius) == (positive, None, radius)
+            for factor in (3.0, 3.0, 0.0, 7.0):
+                scaled = found.scaled(factor)
+                assert (scaled.l1.tolist(), scaled.l2.tolist()) == ([l1 * factor] * n, [l2 * factor] * n)
+                assert (scaled.positive, scaled.radius, scaled.any_free) == (
+                    positive,
+                    None,
+                    l1 * factor + l2 * factor == 0,
+                )

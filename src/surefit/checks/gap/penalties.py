@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ import numpy as np
 from surefit.checks.enclosure import UNIT, gamma
 from surefit.checks.gap import column_loops
 from surefit.core.jit import quietly
+
+FEW = 256  # number of columns up to which penalties are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +89,13 @@ class Penalty:
         return replace(self, **changes)
 
     def scaled(self, factor: float) -> Penalty:
-        """Return the penalty times ``factor``, without the constraint."""
-        l1 = np.where(self.excluded, 0.0, self.l1) * factor
-        l1[self.excluded] = np.inf
-        return Penalty(l1, self.l2 * factor, self.positive, self.box)
+        """Return the penalty times ``factor``, without the constraint; the last one is kept, because targets and fits share it."""
+        last = self.__dict__.get("_scaled")
+        if last is None or last[0] != factor:
+            l1 = np.where(self.excluded, 0.0, self.l1) * factor
+            l1[self.excluded] = np.inf
+            last = self.__dict__["_scaled"] = factor, Penalty(l1, self.l2 * factor, self.positive, self.box)
+        return last[1]
 
     def boxed(self, box: np.ndarray) -> Penalty:
         """Return the penalty with a box on its free columns."""
@@ -149,8 +154,9 @@ def penalty_of(problem: dict[str, Any], n_features: int, factors: np.ndarray | N
     """Return the checker's penalty for a problem with ``l1`` and ``l2`` and optional factors per column."""
     positive, radius = bool(problem.get("positive", False)), problem.get("radius")
     if factors is None:
-        l1, l2 = (np.full(n_features, float(problem[name])) for name in ("l1", "l2"))
-        return Penalty(l1, l2, positive, None, radius)
+        numbers = float(problem["l1"]), float(problem["l2"]), positive
+        uniform = _few_uniform if n_features <= FEW else _uniform
+        return uniform(n_features, *numbers) if radius is None else _uniform(n_features, *numbers, radius)
     f = np.asarray(factors, dtype=np.float64)
     if f.shape != (n_features,) or np.isnan(f).any() or np.any(f < 0):
         raise ValueError(f"penalty factors must be {n_features} numbers >= 0")
@@ -158,6 +164,16 @@ def penalty_of(problem: dict[str, Any], n_features: int, factors: np.ndarray | N
     finite = np.where(excluded, 0.0, f)
     l1 = np.where(excluded, np.inf, finite * float(problem["l1"]))
     return Penalty(l1, finite * float(problem["l2"]), positive, None, radius)
+
+
+def _uniform(n_features: int, l1: float, l2: float, positive: bool, radius: Any = None) -> Penalty:
+    """Return the penalty with the same coefficients for all columns."""
+    return Penalty(np.full(n_features, l1), np.full(n_features, l2), positive, None, radius)
+
+
+_few_uniform = lru_cache(64)(
+    _uniform
+)  # describing few columns takes longer than bounding their terms; callers only read it
 
 
 def _shrink(worst: float) -> float:

@@ -102,25 +102,24 @@ def _freedom(certificate: Certificate, data: Data, target: int) -> tuple[float, 
         return float(
             data.X.shape[1] + apart
         ), 0.0  # a dual point orthogonal to every column exists, so they are independent
-    s2, s2_off = _squared_singular_values(data, penalty["factors"], free and not apart, apart, ratio)
+    s2, s2_off, off = _squared_singular_values(data, penalty["factors"], free and not apart, apart, ratio)
     if ratio == 0:
         if np.any((s2 > 0) & (s2 <= 2 * s2_off)):
             raise ValueError("the rank of X cannot be determined because of rounding")
         return float(np.sum(s2 > 2 * s2_off) + apart), 0.0
-    shares, off = s2 / (s2 + ratio), _doubts(s2, s2_off, ratio)
-    return float(np.sum(shares)) + apart, float(np.sum(off)) + gamma(len(s2) + 16) * len(s2)
+    return float((s2 / (s2 + ratio)).sum()) + apart, off + gamma(len(s2) + 16) * len(s2)
 
 
-def _doubts(s2: np.ndarray, off: np.ndarray, ratio: float) -> np.ndarray:
-    """Bound the rounding of the degrees of freedom per direction; without a penalty, one if the rank is uncertain."""
+def _doubt(s2: np.ndarray, off: Any, ratio: float) -> float:
+    """Bound the rounding of the degrees of freedom, at most one per direction; without a penalty, one if the rank is uncertain."""
     if ratio == 0:
-        return (s2 <= 2 * off).astype(np.float64)
+        return float(np.count_nonzero(s2 <= 2 * off))
     low = np.maximum(s2 - off, 0.0) + ratio
-    return np.minimum(off * ratio / low**2, 1.0)
+    return float(np.minimum(off * ratio / low**2, 1.0).sum())
 
 
 def _squared_singular_values(data: Data, factors: Any, constant: bool, centered: bool, ratio: float) -> Any:
-    """Return squared singular values and their rounding, from products of the rows if these are accurate enough."""
+    """Return squared singular values, their rounding, and its effect, from products of the rows if these are accurate enough."""
     key = ("gcv", constant, centered)
     if key not in data.memo:
         X = data.X
@@ -131,12 +130,14 @@ def _squared_singular_values(data: Data, factors: Any, constant: bool, centered:
             if centered and n < d:  # does not depend on the rounding of the mean
                 M = M - M.mean(axis=0) - M.mean(axis=1)[:, None] + M.mean()
             whole = spectrum(M, off)
-            data.memo[key] = np.maximum(whole.values, 0.0), np.full(len(whole.values), whole.radius)
-        known = data.memo.get(key)
-        if known is None or float(np.sum(_doubts(known[0], known[1], ratio))) > ENOUGH:
-            Z = np.column_stack([dense(X), np.ones(n)]) if constant else dense(X) - mean
-            Z = Z / np.sqrt(np.asarray(factors, dtype=np.float64)) if factors is not None else Z
-            s = np.linalg.svd(Z, compute_uv=False)
-            off = gamma(4 * min(n, d) + rows_at_once(d)) * float(np.linalg.norm(Z))
-            data.memo[key] = s**2, (2 * s + off) * off
-    return data.memo[key]
+            s2 = np.maximum(whole.values, 0.0)
+            data.memo[key] = s2, whole.radius
+            if (effect := _doubt(s2, whole.radius, ratio)) <= ENOUGH:
+                return s2, whole.radius, effect
+        Z = np.column_stack([dense(X), np.ones(n)]) if constant else dense(X) - mean
+        Z = Z / np.sqrt(np.asarray(factors, dtype=np.float64)) if factors is not None else Z
+        s = np.linalg.svd(Z, compute_uv=False)
+        off = gamma(4 * min(n, d) + rows_at_once(d)) * float(np.linalg.norm(Z))
+        data.memo[key] = s**2, (2 * s + off) * off
+    s2, off = data.memo[key]
+    return s2, off, _doubt(s2, off, ratio)

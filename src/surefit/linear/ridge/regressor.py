@@ -205,4 +205,4 @@ def _alphas(estimator, targets: int) -> np.ndarray:
         )
     if not all(math.isfinite(a) and a >= 0 for a in alphas.ravel()):
         raise InvalidParameter(type(estimator).__name__, "alpha", "finite and >= 0", estimator.alpha)
-    return np.broadcast_to(alphas, targets).copy()
+    return alphas.copy() if alphas.size == targets and alphas.ndim else np.full(targets, alphas)

@@ -128,7 +128,7 @@ def _cholesky(gram: np.ndarray, alpha: float, spectrum: bool) -> Factor | None:
         return None
     scale = 1 / np.sqrt(diagonal)
     A = gram * (scale[:, None] * scale[None, :])
-    A[np.diag_indices_from(A)] = 1.0
+    A.flat[:: len(A) + 1] = 1.0
     norm = np.abs(A).sum(axis=0).max()
     triangle, failed = linalg.lapack.dpotrf(A, overwrite_a=1)  # SciPy's wrappers take longer than small factorizations
     if failed:

@@ -75,7 +75,8 @@ def collect(X, Y: np.ndarray, weights: np.ndarray | None, centered: bool) -> Mom
 def _near_origin(X: np.ndarray) -> bool:
     """Return whether centering afterward loses few digits, estimated from a sample of the rows: the variance exceeds the squared mean."""
     some = X[:: -(-len(X) // SAMPLED)]
-    return bool((2.0 * some.sum(axis=0) ** 2 <= len(some) * (some * some).sum(axis=0)).all())
+    squares = np.einsum("ij,ij->j", some, some)
+    return bool((2.0 * (np.ones(len(some)) @ some) ** 2 <= len(some) * squares).all())
 
 
 def _collect_in_place(X: np.ndarray, Y: np.ndarray, centered: bool, total: float) -> Moments:
