@@ -82,7 +82,7 @@ def read_labeled(estimator, X, y, sample_weight) -> Labeled:
         )
     sample_weight = read_weights(estimator, sample_weight, X.shape[0])
     rows = group(X, codes, len(classes), sample_weight)
-    missing = np.flatnonzero(np.diff(rows.ends) == 0)
+    missing = (rows.ends[1:] == rows.ends[:-1]).nonzero()[0]
     if len(missing):
         raise InvalidData(
             f"{who}: class {classes.tolist()[int(missing[0])]!r} has no row of positive weight; leave the class out, or give one "

@@ -54,7 +54,8 @@ class Sums(NamedTuple):
         """Return upper bounds on the sums of absolute differences."""
         totals = self.totals[:, None]
         squares = self.squares + (totals + 2.0**53) * TINY  # terms that underflow
-        return np.sqrt(totals * squares) * (1 + gamma(self.depth + 16))
+        squares *= totals
+        return np.sqrt(squares, out=squares) * (1 + gamma(self.depth + 16))
 
 
 def members_of(part: Part, codes: np.ndarray, K: int) -> list[np.ndarray]:

@@ -100,9 +100,10 @@ def _trouble(certificate: Certificate, found: ClassScatter, d: int) -> str:
         return "there must be one mean, one set of axes and one variance per axis for each class"
     if not np.isfinite(model["rotations_"]).all() or not np.isfinite(model["scalings_"]).all():
         return "axes and variances must be finite"
-    if not (model["scalings_"] > 0).all() or (model["scalings_"] < problem["floor"]).any():
+    least = float(model["scalings_"].min(initial=math.inf))
+    if not least > 0 or least < problem["floor"]:
         return "a variance is below its floor"
-    if "priors_" in model and not np.array_equal(model["priors_"], problem["priors"]):
+    if "priors_" in model and np.asarray(model["priors_"]).tolist() != list(problem["priors"]):
         return "priors_ are not those of the classes"
     if "classes_" in model and names_of(model["classes_"]) != problem["classes"]:
         return "classes_ are not the sorted labels"

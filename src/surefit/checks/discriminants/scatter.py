@@ -68,11 +68,8 @@ def class_scatter(certificate: Certificate, data: Data, products: bool) -> Class
     inside, errors, lengths = found.products, np.zeros(matrices), np.zeros((matrices, d))
     if matrices:
         inside /= scale * scale[:, None]
-        move, traces, lengths = (
-            moves / scale,
-            inside.trace(axis1=1, axis2=2),
-            np.sqrt(inside.diagonal(axis1=1, axis2=2)),
-        )
+        move, squares = moves / scale, inside.diagonal(axis1=1, axis2=2)
+        traces, lengths = squares.sum(axis=1), np.sqrt(squares)
         away, rads = row_lengths(move) * (1 + gamma(d + 4)), row_lengths(radii / scale) * (1 + gamma(d + 4))
         moved = totals * ((2 * away + rads) * rads + gamma(K + 8) * (away * away))  # the means are rounded
         heavy = totals[:, None] * move  # shifts the products from the pilots to the means

@@ -135,12 +135,12 @@ def moments(rows: Grouped, scatters: Scatters = "each") -> Moments:
         totals[k] = len(members) if rows.weights is None else math.fsum(rows.weights[members])
         above[k] /= totals[k] or 1.0  # a class may have no row in a partition
         if scatters != "none":
-            products[k if scatters == "each" else 0] -= totals[k] * np.outer(above[k], above[k])
+            products[k if scatters == "each" else 0] -= totals[k] * (above[k][:, None] * above[k])
     return Moments(totals, guesses + above, products)
 
 
 def _mean(block: np.ndarray, s: np.ndarray | None) -> np.ndarray:
-    return block.mean(axis=0) if s is None else s @ block / s.sum()
+    return np.ones(len(block)) @ block / len(block) if s is None else s @ block / s.sum()
 
 
 def _batches(
