@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -40,7 +40,7 @@ class seeded:
             own = _spare.pop()
         except IndexError:
             own = np.random.RandomState(0)
-        own.seed(self.given)
+        own.seed(cast(int, self.given))
         self.own = own
         return own
 

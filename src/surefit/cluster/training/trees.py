@@ -19,7 +19,7 @@ from surefit.solvers.trees.passes import grow_trees, totals_of
 from surefit.solvers.trees.waves import Waves
 from surefit.trees.claims import claims_of_partitions
 from surefit.trees.fit import record
-from surefit.trees.parameters import growth_rules, random_stream, read_monotone
+from surefit.trees.parameters import drawn_seed, growth_rules, read_monotone
 from surefit.trees.prune import pruned
 
 
@@ -69,7 +69,7 @@ def _fit(estimator: Any, rows: PartitionedRows, classes: list[Any] | None, facto
     require_defaults(estimator, categorical_features=None, thresholds=None, pruning=None)
     estimator.categories_, estimator.category_labels_ = {}, {}
     reading, totals = reading_of(rows, estimator.criterion, classes, factors)
-    seed = int(random_stream(estimator.random_state).randint(2**31 - 1))
+    seed = drawn_seed(estimator.random_state)
     rules = growth_rules(estimator, totals.rows, rows.shape[1], rounded(totals.weight), seed)
     monotone = read_monotone(estimator, rows.shape[1])
     candidates = candidates_of(rows, estimator.max_bins)

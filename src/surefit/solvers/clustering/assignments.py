@@ -111,7 +111,7 @@ def inertias(points, weights, labels, values, n_jobs=None) -> np.ndarray:
 
 def _without_dust(sums: np.ndarray) -> np.ndarray:
     """Set sum and weight of clusters without points to exactly zero."""
-    if not sums[:, -1].all():
+    if np.count_nonzero(sums[:, -1]) < len(sums):  # which takes a third of the time of all()
         sums[sums[:, -1] == 0] = 0.0
     return sums
 

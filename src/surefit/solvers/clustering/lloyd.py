@@ -102,7 +102,8 @@ def move_centers(
         sums, changed = rows.assign(values, moves)
         means, lowest, drop, moves, moved = _step(summary.squares, rows.shift, values, sums)
         history.append((budget.seconds, lowest + drop, lowest))
-        reseeded = 0 if sums[:, d + 1].all() else _reseed(rows, values, means, (sums[:, d + 1] == 0).nonzero()[0])
+        filled = np.count_nonzero(sums[:, d + 1]) == len(sums)
+        reseeded = 0 if filled else _reseed(rows, values, means, (sums[:, d + 1] == 0).nonzero()[0])
         n_reseeded += reseeded
         previous, values = values, means
         if reseeded:

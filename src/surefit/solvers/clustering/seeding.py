@@ -41,7 +41,7 @@ def k_means_plus_plus(points: Any, weights: np.ndarray, k: int, random, n_jobs: 
     for c in range(1, k):
         lower_to_new_center(points, centers[c - 1], closest, n_jobs)
         potential = weights * closest
-        if not potential.any():
+        if not np.count_nonzero(potential):
             potential = weights
         candidates = draw(potential, order, random.random(trials))
         rows = coordinates_of(points, candidates)
@@ -92,7 +92,7 @@ def _equal_points(points: Any, n: int, place: np.ndarray) -> np.ndarray:
 def draw(masses: np.ndarray, order: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     """Draw points with probability proportional to their masses by inverting the distribution function."""
     cumulated = masses[order]
-    return drawn(np.cumsum(cumulated, out=cumulated), order, uniforms)
+    return drawn(cumulated.cumsum(out=cumulated), order, uniforms)
 
 
 def drawn(cumulated: np.ndarray | None, order: np.ndarray, uniforms: np.ndarray) -> np.ndarray:

@@ -84,7 +84,7 @@ def finished(nodes: Any, sums: np.ndarray, words, branches, n_codes: int) -> Fla
         np.where(inner & (kind != flat.THRESHOLD), nodes["start"], -1).astype(np.int32),
         words,
         np.where(branches >= 0, new[branches], np.int32(-1)),
-        np.clip(sums[old] / weight[:, None], nodes["low"][:, None], nodes["high"][:, None]),
+        np.minimum(np.maximum(sums[old] / weight[:, None], nodes["low"][:, None]), nodes["high"][:, None]),
         nodes["spread"] / weight,
         np.where(inner, nodes["decrease"] / weight, 0.0),
         weight,
