@@ -13,10 +13,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn import linear_model as theirs
 from sklearn.datasets import load_breast_cancer
+from threadpoolctl import threadpool_limits
 
 from surefit import CertificateError, Invalidated, InvalidData, InvalidParameter, LogisticRegression
 from surefit.checks.gap import smooth
 from surefit.core.errors import ConvergenceWarning
+from surefit.linear.logistic import training
+from surefit.linear.logistic.training import FEW_ROWS
+from surefit.solvers.newton.few_rows import fit_few_rows
 
 CONTAINERS = [np.ascontiguousarray, np.asfortranarray, sparse.csr_array, sparse.csc_array, sparse.csr_matrix]
 
@@ -220,6 +224,28 @@ def test_many_rows_start_from_few():
     other = theirs.LogisticRegression(tol=1e-9, max_iter=1000).fit(X, y)
     assert objective(model, X, y) <= objective(other, X, y) * (1 + 1e-8)
     model.verify(X, y)
+
+
+@pytest.mark.parametrize("n", [60, FEW_ROWS, FEW_ROWS + 1])
+def test_compiled_steps_of_few_rows_reach_the_optimum_of_the_general_solver(n, monkeypatch):
+    rng = np.random.default_rng(n)
+    X = rng.standard_normal((n, 5)) * [1.0, 10.0, 0.1, 1.0, 1.0] + [0.0, 0.0, 0.0, 50.0, 0.0]
+    y = (X[:, 0] + rng.standard_normal(n) > 0.3).astype(int)
+    weights = rng.integers(0, 3, n).astype(float)
+    taken = []
+    monkeypatch.setattr(training, "fit_few_rows", lambda *args: taken.append(fit_few_rows(*args)) or taken[-1])
+    model = LogisticRegression(tol=1e-10).fit(X, y, weights)
+    assert len(taken) == (n <= FEW_ROWS) and model.n_iter_[0] > 1
+    with threadpool_limits(2):
+        again = LogisticRegression(tol=1e-10).fit(X, y, weights)
+    np.testing.assert_array_equal(model.coef_, again.coef_)
+    monkeypatch.setattr(training, "fit_few_rows", lambda *args: None)
+    other = LogisticRegression(tol=1e-10).fit(X, y, weights)
+    np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-5)
+    assert model.verify(X, y, weights)["linear.gap"].proved <= 1e-10 * len(X)
+    model.coef_[0, 0] += 1e-3
+    with pytest.raises(Invalidated):
+        model.verify(X, y, weights)
 
 
 def test_warm_start_goes_on_where_it_stopped():
