@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from numba import config
-from numba.core import types
+from numba.core import event, types
 from numba.core.base import BaseContext
 from numba.core.errors import TypingError
+from numba.core.postproc import PostProcessor
 from numba.core.target_extension import jit_registry, target_registry
 from numba.extending import overload
 
@@ -55,7 +56,8 @@ def test_numpy_functions_work_in_compiled_functions():
 
 
 def _settings():
-    return jit_registry[target_registry["cpu"]], BaseContext.refresh, types.BaseFunction.get_call_type, gc.isenabled()
+    compiler = jit_registry[target_registry["cpu"]], BaseContext.refresh, types.BaseFunction.get_call_type
+    return (*compiler, PostProcessor.run, event.start_event, event.end_event, gc.isenabled())
 
 
 def test_settings_of_numba_and_python_are_restored_after_a_compilation_even_a_failed_one():
@@ -99,6 +101,25 @@ def test_a_verb_keeps_its_order_of_summation_if_a_relaxed_part_uses_it_too():
     first, relaxed, last = in_both_orders(Plain(0.0), values)
     assert first == last == np.add.accumulate(values)[-1]
     assert relaxed == pytest.approx(first, rel=1e-12)
+
+
+@compiled
+def odd(values):
+    for value in values:
+        if value % 2 == 1:
+            yield value
+
+
+@compiled
+def sum_of_odd_and_squares(values):
+    total = sum([value**2 for value in values])
+    for value in odd(values):
+        total += value
+    return total
+
+
+def test_comprehensions_and_generators_work_in_compiled_functions():
+    assert sum_of_odd_and_squares(np.arange(6)) == 55 + 9
 
 
 def late(value):

@@ -9,8 +9,9 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
-from numba.core import types
+from numba.core import event, transforms, types
 from numba.core.base import BaseContext
+from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.target_extension import jit_registry, target_registry
 from numba.core.targetconfig import ConfigStack
 
@@ -19,7 +20,7 @@ _OPEN: list[None] = []  # one entry while a function is compiled
 
 @contextmanager
 def compilation(parts: Any) -> Iterator[None]:
-    """Let Numba compile NumPy functions by the compiler ``parts``, and search its lists of implementations less often."""
+    """Let Numba compile NumPy functions by the compiler ``parts``, and repeat searches and analyses less often."""
     if _OPEN:  # a function that another one calls
         yield
         return
@@ -31,6 +32,9 @@ def compilation(parts: Any) -> Iterator[None]:
         _OPEN.append(None)
         jit_registry.update({processor: partial(usual, pipeline_class=parts)})
         stack.enter_context(_replaced(BaseContext, "refresh", _if_changed(BaseContext.refresh)))
+        stack.enter_context(_replaced(PostProcessor, "run", _without_live_variables(PostProcessor.run)))
+        for name in ("start_event", "end_event"):
+            stack.enter_context(_replaced(event, name, _without_locks(getattr(event, name))))
         function = types.BaseFunction
         stack.enter_context(_replaced(function, "get_call_type", _remembered(function.get_call_type)))
         yield
@@ -82,3 +86,28 @@ def _remembered(resolve: Callable[..., Any]) -> Callable[..., Any]:
         return signature
 
     return get_call_type
+
+
+def _without_live_variables(run: Callable[..., None]) -> Callable[..., None]:
+    """Find the variables that are alive in a block only when they are to be deleted or in a generator; Numba does so after each pass."""
+
+    def run_without(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        function = processor.func_ir
+        if emit_dels or function.is_generator:
+            run(processor, emit_dels, extend_lifetimes)
+            return
+        function.blocks = transforms.canonicalize_cfg(function.blocks)
+        function.variable_lifetime = VariableLifetime(function.blocks)
+        function.generator_info = None
+
+    return run_without
+
+
+def _without_locks(announce: Callable[..., None]) -> Callable[..., None]:
+    """Announce events other than calls of LLVM, of which there are thousands in a compilation."""
+
+    def announce_others(kind: Any, *args: Any, **kwargs: Any) -> None:
+        if kind != "numba:llvm_lock":
+            announce(kind, *args, **kwargs)
+
+    return announce_others
