@@ -1,8 +1,12 @@
-"""Log message, once per process, if compiling loops takes longer than a second."""
+"""Message, once per process, if compiling loops takes longer than a second.
+
+It is logged; if logging is not set up, a person at a terminal reads it on standard error.
+"""
 
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from typing import Any
 
@@ -14,7 +18,7 @@ NOTICE = "compiling loops for this processor (once; later runs load them from di
 
 
 class CompilationNotice(event.Listener):
-    """Event listener that logs one INFO message when the compilation of surefit's functions has taken ``patience`` seconds.
+    """Event listener that gives one INFO message when the compilation of surefit's functions has taken ``patience`` seconds.
 
     Only compilation counts; functions loaded from disk cause no event.
     """
@@ -44,6 +48,12 @@ class CompilationNotice(event.Listener):
         if not self.said and self._spent + running > self.patience:
             self.said = True
             LOG.info(NOTICE)
+            if LOG.level == logging.NOTSET and not LOG.isEnabledFor(logging.INFO) and _at_a_terminal():
+                print(f"surefit: {NOTICE}", file=sys.stderr)
+
+
+def _at_a_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()  # None without a console
 
 
 def _is_own(event: Any) -> bool:
