@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_limits
 from surefit import (
     BayesianRidge,
     GammaRegressor,
+    Lasso,
     LinearSVC,
     LogisticRegression,
     MultiTaskElasticNet,
@@ -74,3 +75,20 @@ def test_classifiers_have_the_same_bits_for_any_number_of_threads(monkeypatch, m
         found.append((model.coef_.tobytes(), model.intercept_.tobytes(), str(values)))
         model.verify(rows, NUMBERS > 0)
     assert found[0] == found[1] == found[2]
+
+
+def test_lasso_on_columns_has_the_same_bits_for_any_number_of_threads(monkeypatch):
+    rows, y = (
+        np.asfortranarray(X[:300] @ RNG.standard_normal((20, 700)) + RNG.standard_normal((300, 700))),
+        NUMBERS[:300],
+    )
+    monkeypatch.setattr(threads, "THREADED", 1)
+    monkeypatch.setattr("surefit.checks.gap.operators.THREADED", 1)
+    found, model = [], Lasso(alpha=0.05)
+    for count in (1, 2, 3):
+        monkeypatch.setattr(threads._GRANTED, "count", count)
+        model.fit(rows, y)
+        values = [(claim.name, claim.value) for claim in model.certificate_.claims]
+        found.append((model.coef_.tobytes(), float(model.intercept_), str(values)))
+        model.verify(rows, y)
+    assert found[0] == found[1] == found[2] and np.count_nonzero(model.coef_) > 5

@@ -3,6 +3,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefit.core.jit import compiled
+from surefit.core.threads import map_parts
 from surefit.operators.base import (
     add_columns,
     column_axpy,
@@ -14,6 +15,8 @@ from surefit.operators.base import (
     scratch,
 )
 from surefit.operators.dense_gram import gram_rows_by_blocks
+
+LEAST = 64  # columns of a part that threads share
 
 
 class DenseColumns(NamedTuple):
@@ -29,9 +32,14 @@ def _(design):
 
 @column_statistics.register(DenseColumns)
 def _(design, y, weights, center):
-    means, norms, products = (np.empty(design.values.shape[1]) for _ in range(3))
-    _statistics(design.values, weights * y, weights, center, means, norms, products)
-    return means, norms, products
+    n, d = design.values.shape
+    found, weighted_y = [np.empty(d) for _ in range(3)], weights * y
+
+    def part(first, last):
+        _statistics(design.values[:, first:last], weighted_y, weights, center, *(out[first:last] for out in found))
+
+    map_parts(part, (d, n), LEAST)
+    return tuple(found)
 
 
 @compiled(relaxed=True)
@@ -57,7 +65,10 @@ def _statistics(x, weighted_y, weights, center, means, norms, products):
 
 @correlations.register(DenseColumns)
 def _(design, v, means, scales, columns, out):
-    _correlations(design.values, v, means, scales, columns, out)
+    def part(first, last):
+        _correlations(design.values, v, means, scales, columns[first:last], out)
+
+    map_parts(part, (len(columns), len(v)), LEAST)
 
 
 @compiled(relaxed=True)

@@ -138,6 +138,20 @@ def test_same_bits_for_any_number_of_threads(monkeypatch, order):
         assert other.value == found[0].value and other.correlations.tobytes() == found[0].correlations.tobytes()
 
 
+@pytest.mark.parametrize("weights", [False, True])
+def test_threads_share_the_columns_of_few_rows(monkeypatch, weights):
+    X, y, c, w = problem(300, 900, weights=weights)
+    w[np.arange(900) % 7 > 0] = 0.0  # columns without a coefficient are not read for the residuals
+    columns, scalars = squared_loops.by_columns(X.T.copy(), 0, w, 0.3, y, c, weights)
+    monkeypatch.setattr("surefit.core.threads.THREADED", 1)
+    monkeypatch.setattr(operators, "THREADED", 1)
+    for count in (1, 2, 3):
+        monkeypatch.setattr("surefit.core.threads.blas_threads", lambda count=count: count)
+        found = operator_of(np.asfortranarray(X)).squared_sums(w, 0.3, y, c, weights)
+        assert found[0].tobytes() == columns.tobytes() and found[1].tobytes() == scalars.tobytes()
+    np.testing.assert_allclose(columns[0], X.T @ ((c if weights else 1.0) * (X @ w + 0.3 - y)), rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("l1", [0.0, 40.0])
 def test_bounds_are_as_small_as_those_of_the_general_proof(monkeypatch, intercept, l1):

@@ -156,6 +156,7 @@ class Dense(_Matrix):
         (n, d), height = self.shape, squared_loops.HEIGHT
         rows = max(2 * SMALL_BLOCK // d // height, 1) * height
         plain = self.shift is None and self.A.dtype == np.float64
+        wide = plain and not self.by_rows and n <= height and n * d >= THREADED
 
         def block(start: int, stop: int) -> tuple[Any, Any]:
             rest = w, b, y[start:stop], c[start:stop], weighted
@@ -168,7 +169,10 @@ class Dense(_Matrix):
                 return squared_loops.by_rows(part, *rest)
             return squared_loops.by_columns(np.ascontiguousarray(part), 0, *rest)
 
-        found = map_blocks(block, n, rows, blas_threads() if n * d >= THREADED else None)
+        if wide:
+            found = [squared_loops.by_wide_columns(self.A, w, b, y, c, weighted)]
+        else:
+            found = map_blocks(block, n, rows, blas_threads() if n * d >= THREADED else None)
         columns, scalars = found[0]
         for more in found[1:]:
             columns, scalars = columns + more[0], scalars + more[1]

@@ -14,9 +14,11 @@ import numpy as np
 
 from surefit.checks.enclosure import UNIT
 from surefit.core.jit import compiled
+from surefit.core.threads import map_parts
 
 PART = 256  # number of rows that are summed before they are added to the total
 HEIGHT = 4 * PART  # rows whose columns are read together
+LEAST = 64  # columns of a part that threads share
 
 
 def row_terms(used: int, width: int) -> int:
@@ -56,22 +58,60 @@ def by_columns(A: Any, origin: Any, w: Any, b: Any, y: Any, c: Any, weighted: An
     """Return ``columns`` and ``scalars`` for contiguous columns, the rows of ``A``: for ``len(y)`` entries from ``origin``."""
     d, n = A.shape[0], len(y)
     columns, scalars = np.zeros((3, d)), np.zeros(5)
-    z, size = np.empty(HEIGHT), np.empty(HEIGHT)
+    z, size, used = np.empty(HEIGHT), np.empty(HEIGHT), _nonzero(w)
     for start in range(0, n, HEIGHT):
         stop = min(start + HEIGHT, n)
-        _combine(A[:, origin + start : origin + stop], w, z, size)
-        for first in range(start, stop, PART):
-            last, k = min(first + PART, stop), first - start
-            _add_scalars(z[k:], size[k:], b, y[first:last], c[first:last], weighted, scalars)
-        for j in range(d):
-            for first in range(start, stop, PART):
-                last, k = min(first + PART, stop), first - start
-                a = A[j, origin + first : origin + last]
-                if weighted:
-                    _add_weighted_column(a, z[k:], c[first:last], columns, j)
-                else:
-                    _add_column(a, z[k:], columns, j)
+        rest = y[start:stop], c[start:stop]
+        _add_residuals(A, origin + start, w, used, b, *rest, weighted, z, size, scalars)
+        _add_columns(A, origin + start, z, rest[1], weighted, columns)
     return columns, scalars
+
+
+def by_wide_columns(A: Any, w: Any, b: Any, y: Any, c: Any, weighted: Any) -> tuple[Any, Any]:
+    """Return the result of :func:`by_columns` for all of at most ``HEIGHT`` rows; threads share the columns."""
+    z, size, scalars = np.empty(HEIGHT), np.empty(HEIGHT), np.zeros(5)
+    _add_residuals(A, 0, w, _nonzero(w), b, y, c, weighted, z, size, scalars)
+
+    def part(first: int, last: int) -> np.ndarray:
+        out = np.zeros((3, last - first))
+        _add_columns(A[first:last], 0, z, c, weighted, out)
+        return out
+
+    return np.concatenate(map_parts(part, A.shape, LEAST), axis=1), scalars
+
+
+@compiled
+def _nonzero(w: Any) -> Any:
+    used, count = np.empty(len(w), dtype=np.int64), 0
+    for j in range(len(w)):
+        used[count] = j
+        count += w[j] != 0.0
+    return used[:count]
+
+
+@compiled
+def _add_residuals(
+    A: Any, origin: Any, w: Any, used: Any, b: Any, y: Any, c: Any, weighted: Any, z: Any, size: Any, scalars: Any
+) -> None:
+    """Write the residuals of the rows from ``origin`` to ``z``, and add their sums; only ``used`` columns are read."""
+    n = len(y)
+    _combine(A[:, origin : origin + n], w, used, z, size)
+    for first in range(0, n, PART):
+        last = min(first + PART, n)
+        _add_scalars(z[first:], size[first:], b, y[first:last], c[first:last], weighted, scalars)
+
+
+@compiled
+def _add_columns(A: Any, origin: Any, z: Any, c: Any, weighted: Any, columns: Any) -> None:
+    n = len(c)
+    for j in range(A.shape[0]):
+        for first in range(0, n, PART):
+            last = min(first + PART, n)
+            a = A[j, origin + first : origin + last]
+            if weighted:
+                _add_weighted_column(a, z[first:], c[first:last], columns, j)
+            else:
+                _add_column(a, z[first:], columns, j)
 
 
 @compiled
@@ -172,19 +212,20 @@ def _dot(a: Any, w: Any) -> tuple[Any, Any]:
 
 
 @compiled
-def _combine(A: Any, w: Any, z: Any, size: Any) -> None:
-    """Set ``z`` to the combination of the columns, the rows of ``A``, and ``size`` to that of their absolute values; four at a time."""
-    d, n = A.shape
+def _combine(A: Any, w: Any, used: Any, z: Any, size: Any) -> None:
+    """Set ``z`` to the combination of ``used`` columns, rows of ``A``, and ``size`` to that of their absolute values; four at a time."""
+    d, n = len(used), A.shape[1]
     z[:n], size[:n] = 0.0, 0.0
     whole = d // 4 * 4
-    for j in range(0, whole, 4):
-        a, b, c, e = A[j], A[j + 1], A[j + 2], A[j + 3]
-        u, v, s, t = w[j], w[j + 1], w[j + 2], w[j + 3]
+    for k in range(0, whole, 4):
+        j0, j1, j2, j3 = used[k], used[k + 1], used[k + 2], used[k + 3]
+        a, b, c, e = A[j0], A[j1], A[j2], A[j3]
+        u, v, s, t = w[j0], w[j1], w[j2], w[j3]
         for i in range(n):
             p0, p1, p2, p3 = a[i] * u, b[i] * v, c[i] * s, e[i] * t
             z[i] += (p0 + p1) + (p2 + p3)
             size[i] += (abs(p0) + abs(p1)) + (abs(p2) + abs(p3))
-    for j in range(whole, d):
+    for j in used[whole:]:
         for i in range(n):
             p = A[j, i] * w[j]
             z[i] += p
