@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_limits
 from surefit import (
     BayesianRidge,
     GammaRegressor,
+    GaussianNB,
     Lasso,
     LinearSVC,
     LogisticRegression,
@@ -92,3 +93,18 @@ def test_lasso_on_columns_has_the_same_bits_for_any_number_of_threads(monkeypatc
         found.append((model.coef_.tobytes(), float(model.intercept_), str(values)))
         model.verify(rows, y)
     assert found[0] == found[1] == found[2] and np.count_nonzero(model.coef_) > 5
+
+
+def test_naive_bayes_has_the_same_bits_for_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(threads, "THREADED", 1)
+    codes, weights, found, model = np.digitize(NUMBERS, [-0.5, 0.5]), RNG.integers(0, 3, len(X)), [], GaussianNB()
+    for count in (1, 2, 3):
+        monkeypatch.setattr(threads._GRANTED, "count", count)
+        model.fit(X, codes, sample_weight=weights)
+        found.append(model.theta_.tobytes() + model.var_.tobytes() + model.class_count_.tobytes())
+        model.verify(X, codes, sample_weight=weights)
+    assert found[0] == found[1] == found[2]
+    for k in range(3):
+        rows, own = X[codes == k], weights[codes == k]
+        np.testing.assert_allclose(model.theta_[k], np.average(rows, axis=0, weights=own), rtol=1e-9, atol=1e-12)
+        assert model.class_count_[k] == own.sum()

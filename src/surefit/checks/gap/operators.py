@@ -169,6 +169,7 @@ class Dense(_Matrix):
                 return squared_loops.by_rows(part, *rest)
             return squared_loops.by_columns(np.ascontiguousarray(part), 0, *rest)
 
+        found: list[Any]
         if wide:
             found = [squared_loops.by_wide_columns(self.A, w, b, y, c, weighted)]
         else:

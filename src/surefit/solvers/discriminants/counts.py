@@ -8,7 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from surefit.core.jit import compiled
+from surefit.core.threads import map_parts, tree_sum
 from surefit.solvers.discriminants.moments import Grouped
+
+LEAST = 1024  # rows per part that threads share
+PER_CLASS = 8  # rows per class and part, so that a part takes longer than adding its sums to the others
 
 
 class Spread(NamedTuple):
@@ -43,20 +47,27 @@ def class_spread(rows: Grouped) -> Spread:
         members = rows.members(k)
         if len(members):
             shifts[k] = np.asarray(rows.X[members[:256]], dtype=np.float64).mean(axis=0)
-    totals, sums, squares = np.zeros(K), np.zeros((K, d)), np.zeros((K, d))
-    _add_rows(np.ascontiguousarray(rows.X), rows.codes, weights, shifts, totals, sums, squares)
+    X = np.ascontiguousarray(rows.X)
+
+    def part(start: int, stop: int) -> np.ndarray:
+        found = np.zeros((3, K, d))
+        _add_rows(X[start:stop], rows.codes[start:stop], weights[start:stop], shifts, *found)
+        return found
+
+    found, sums, squares = tree_sum(map_parts(part, X.shape, max(LEAST, PER_CLASS * K)))
+    totals = found[:, 0].copy()
     present = np.where(totals > 0, totals, 1.0)[:, None]
     moves = sums / present
     return Spread(totals, shifts + moves, np.maximum(squares / present - moves * moves, 0.0))
 
 
 @compiled(relaxed=True)
-def _add_rows(X, codes, weights, shifts, totals, sums, squares):
+def _add_rows(X, codes, weights, shifts, total_weight, sums, squares):
     for i in range(len(codes)):
         k, row = codes[i], X[i]
         shift, total, square = shifts[k], sums[k], squares[k]
         weight = 1.0 if len(weights) == 0 else weights[i]
-        totals[k] += weight
+        total_weight[k, 0] += weight
         for j in range(len(row)):
             difference = row[j] - shift[j]
             total[j] += weight * difference
