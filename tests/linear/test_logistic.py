@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer
 from threadpoolctl import threadpool_limits
 
 from surefit import CertificateError, Invalidated, InvalidData, InvalidParameter, LogisticRegression
-from surefit.checks.gap import smooth
+from surefit.checks.gap import near
 from surefit.core.errors import ConvergenceWarning
 from surefit.linear.logistic import training
 from surefit.linear.logistic.training import FEW_ROWS
@@ -337,8 +337,8 @@ def test_smaller_gaps_are_refused_where_the_terms_of_single_rows_prove(monkeypat
     X, y = problem(22, 400, 6)
     model = LogisticRegression(C=0.05, l1_ratio=1.0, tol=0.1, max_iter=2).fit(X, y)
     claim, found = model.certificate_.claims[0], []
-    terms = smooth.Near.terms_by_rows
-    monkeypatch.setattr(smooth.Near, "terms_by_rows", lambda *given: found.append(terms(*given)) or found[-1])
+    terms = near.Near.terms_by_rows
+    monkeypatch.setattr(near.Near, "terms_by_rows", lambda *given: found.append(terms(*given)) or found[-1])
     model.verify(X, y)
     assert found and found[0] is not None
     object.__setattr__(claim, "value", claim.value * 0.98)

@@ -1,4 +1,4 @@
-r"""Compiled loops over the columns: terms of the penalty :math:`\sum_j l_{1,j}|w_j| + \tfrac12 l_{2,j} w_j^2` and their sums."""
+r"""Compiled loops over the columns: sums of the terms of the penalty :math:`\sum_j l_{1,j}|w_j| + \tfrac12 l_{2,j} w_j^2`, and products."""
 
 from __future__ import annotations
 
@@ -183,3 +183,36 @@ def term_sums(terms: Any, exact: Any, w: Any, v: Any, radii: Any, shrink: Any, o
         if column.l2 > 0.0:
             blur += radii[1, j] * radii[1, j] / column.l2
     return near, far, middle, blur, most, least
+
+
+@compiled
+def column_bounds(
+    columns: Any, norm: Any, root: Any, mean: Any, mean_rad: Any, k: Any, m: Any, lost: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Return the products of the columns with the residuals minus ``mean``, their rounding, the norms, and whether all are finite.
+
+    ``norm`` and ``root`` are the norms of the residuals and of the constant 1; ``k``, ``m`` and ``lost`` are the relative
+    rounding errors of sums over columns and rows, and the loss by underflow.
+    """
+    d, finite = columns.shape[1], True
+    v, v_rad, norms = np.empty(d), np.empty(d), np.empty(d)
+    for j in range(d):
+        product, total, square = columns[0, j], columns[1, j], columns[2, j]
+        finite = finite and np.isfinite(product) and np.isfinite(total) and np.isfinite(square)
+        norms[j] = np.sqrt(square + lost) * (1.0 + k)
+        moved = mean * total
+        v[j] = product - moved
+        rad = k * norms[j] * norm + abs(mean) * k * norms[j] * root + mean_rad * (abs(total) + k * norms[j] * root)
+        v_rad[j] = (rad + 4.0 * UNIT * (abs(product) + abs(moved)) + lost * (1.0 + abs(mean))) * (1.0 + 8.0 * m)
+    return v, v_rad, norms, finite
+
+
+@compiled
+def scaled_products(v: Any, v_rad: Any, norms: Any, error: Any, off: Any, h: Any) -> tuple[Any, Any]:
+    """Return ``-h v``, and its rounding in this evaluation and in any other one."""
+    radii, out = np.empty((2, len(v))), np.empty(len(v))
+    for j in range(len(v)):
+        out[j] = -h * v[j]
+        radii[0, j] = h * v_rad[j]
+        radii[1, j] = h * ((1.5 * v_rad[j] + 2.0 * error * norms[j]) * (1.0 + 8.0 * off))
+    return out, radii

@@ -10,6 +10,7 @@ from surefit.checks.enclosure import UNIT, Enclosed
 from surefit.checks.gap import smooth, squared
 from surefit.checks.gap.assembly import MARGIN, SAME, Gap, blurred, joined, shrinks, with_objective
 from surefit.checks.gap.dual_points import Dual, Point
+from surefit.checks.gap.near import Near
 from surefit.checks.gap.penalties import Penalty
 
 AGREE = 4e-3  # largest share of rounding in a bound by one pass; otherwise terms of single rows are evaluated
@@ -72,7 +73,7 @@ def _smooth(operator: Any, loss: Any, penalty: Penalty, point: Point) -> Gap | N
 
 
 def _accepted(
-    near: smooth.Near, penalty: Penalty, point: Point, shrink: tuple[float, float], sums: Any, excess: float
+    near: Near, penalty: Penalty, point: Point, shrink: tuple[float, float], sums: Any, excess: float
 ) -> Gap | None:
     """Return the bound with these sums over the rows; None if ``excess`` or rounding makes the general proof sharper."""
     found = joined(penalty, point.w, np.zeros(len(point.w), dtype=bool), shrink, near.v, near.radii, sums)

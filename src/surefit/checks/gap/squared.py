@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefit.checks.enclosure import UNIT, frobenius, gamma, length
+from surefit.checks.gap.column_loops import column_bounds, scaled_products
 from surefit.checks.gap.dual_points import Dual, Point
 from surefit.checks.gap.equalities import Frame
 from surefit.checks.gap.losses import strong_convexity
 from surefit.checks.gap.operators import TINY
 from surefit.checks.gap.penalties import Penalty
-from surefit.checks.gap.squared_loops import column_bounds, row_terms, scaled_products, weight_range
+from surefit.checks.gap.squared_loops import row_terms, weight_range
 from surefit.core.jit import quietly
 
 UNEQUAL = 1e6  # ratio of weights beyond which rows are bounded one by one, because light rows vanish in the sums

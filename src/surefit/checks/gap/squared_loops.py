@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from surefit.checks.enclosure import UNIT
 from surefit.core.jit import compiled
 from surefit.core.threads import map_parts
 
@@ -58,19 +57,19 @@ def by_columns(A: Any, origin: Any, w: Any, b: Any, y: Any, c: Any, weighted: An
     """Return ``columns`` and ``scalars`` for contiguous columns, the rows of ``A``: for ``len(y)`` entries from ``origin``."""
     d, n = A.shape[0], len(y)
     columns, scalars = np.zeros((3, d)), np.zeros(5)
-    z, size, used = np.empty(HEIGHT), np.empty(HEIGHT), _nonzero(w)
+    z = np.empty(HEIGHT)
     for start in range(0, n, HEIGHT):
         stop = min(start + HEIGHT, n)
         rest = y[start:stop], c[start:stop]
-        _add_residuals(A, origin + start, w, used, b, *rest, weighted, z, size, scalars)
+        _add_residuals(A, origin + start, w, b, *rest, weighted, z, scalars)
         _add_columns(A, origin + start, z, rest[1], weighted, columns)
     return columns, scalars
 
 
 def by_wide_columns(A: Any, w: Any, b: Any, y: Any, c: Any, weighted: Any) -> tuple[Any, Any]:
     """Return the result of :func:`by_columns` for all of at most ``HEIGHT`` rows; threads share the columns."""
-    z, size, scalars = np.empty(HEIGHT), np.empty(HEIGHT), np.zeros(5)
-    _add_residuals(A, 0, w, _nonzero(w), b, y, c, weighted, z, size, scalars)
+    z, scalars = np.empty(HEIGHT), np.zeros(5)
+    _add_residuals(A, 0, w, b, y, c, weighted, z, scalars)
 
     def part(first: int, last: int) -> np.ndarray:
         out = np.zeros((3, last - first))
@@ -90,12 +89,10 @@ def _nonzero(w: Any) -> Any:
 
 
 @compiled
-def _add_residuals(
-    A: Any, origin: Any, w: Any, used: Any, b: Any, y: Any, c: Any, weighted: Any, z: Any, size: Any, scalars: Any
-) -> None:
-    """Write the residuals of the rows from ``origin`` to ``z``, and add their sums; only ``used`` columns are read."""
-    n = len(y)
-    _combine(A[:, origin : origin + n], w, used, z, size)
+def _add_residuals(A: Any, origin: Any, w: Any, b: Any, y: Any, c: Any, weighted: Any, z: Any, scalars: Any) -> None:
+    """Write the residuals of the rows from ``origin`` to ``z``, and add their sums; only columns with a coefficient are read."""
+    n, size = len(y), np.empty(HEIGHT)
+    _combine(A[:, origin : origin + n], w, _nonzero(w), z, size)
     for first in range(0, n, PART):
         last = min(first + PART, n)
         _add_scalars(z[first:], size[first:], b, y[first:last], c[first:last], weighted, scalars)
@@ -136,39 +133,6 @@ def weight_range(c: Any) -> tuple[Any, Any, Any]:
         if weight > 0.0:
             positive = min(positive, weight)
     return smallest, positive, largest
-
-
-@compiled
-def column_bounds(
-    columns: Any, norm: Any, root: Any, mean: Any, mean_rad: Any, k: Any, m: Any, lost: Any
-) -> tuple[Any, Any, Any, Any]:
-    """Return the products of the columns with the residuals minus ``mean``, their rounding, the norms, and whether all are finite.
-
-    ``norm`` and ``root`` are the norms of the residuals and of the constant 1; ``k``, ``m`` and ``lost`` are the relative
-    rounding errors of sums over columns and rows, and the loss by underflow.
-    """
-    d, finite = columns.shape[1], True
-    v, v_rad, norms = np.empty(d), np.empty(d), np.empty(d)
-    for j in range(d):
-        product, total, square = columns[0, j], columns[1, j], columns[2, j]
-        finite = finite and np.isfinite(product) and np.isfinite(total) and np.isfinite(square)
-        norms[j] = np.sqrt(square + lost) * (1.0 + k)
-        moved = mean * total
-        v[j] = product - moved
-        rad = k * norms[j] * norm + abs(mean) * k * norms[j] * root + mean_rad * (abs(total) + k * norms[j] * root)
-        v_rad[j] = (rad + 4.0 * UNIT * (abs(product) + abs(moved)) + lost * (1.0 + abs(mean))) * (1.0 + 8.0 * m)
-    return v, v_rad, norms, finite
-
-
-@compiled
-def scaled_products(v: Any, v_rad: Any, norms: Any, error: Any, off: Any, h: Any) -> tuple[Any, Any]:
-    """Return ``-h v``, and its rounding in this evaluation and in any other one."""
-    radii, out = np.empty((2, len(v))), np.empty(len(v))
-    for j in range(len(v)):
-        out[j] = -h * v[j]
-        radii[0, j] = h * v_rad[j]
-        radii[1, j] = h * ((1.5 * v_rad[j] + 2.0 * error * norms[j]) * (1.0 + 8.0 * off))
-    return out, radii
 
 
 @compiled
