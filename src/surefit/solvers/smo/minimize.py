@@ -22,11 +22,11 @@ from surefit.solvers.smo.rows import RowCache, stored
 from surefit.solvers.smo.strategies import NO_LIMIT, exhausted, other_strategies
 
 LONG = 8000  # rows of this length are expensive: few of them per block
-BLOCKS = (256, 128)  # rows per block, for short and long rows
+BLOCKS = (256, 192)  # rows per block, for short and long rows
 INNER = 0.3  # the subproblem is solved to this fraction of its initial violation
 INNER_STEPS = 40  # largest number of steps per row of the working set
 SHRINK_EVERY = 20  # blocks between two shrinking steps
-SHRINK_SHARE = 0.9  # shrinking is worthwhile if at most this fraction remains
+SHRINK_SHARE = 0.8  # shrinking is worthwhile if at most this fraction remains
 FLOAT32 = 6e-8
 BLOCK_WORK = 300  # steps that take as long as selecting and fetching a block
 IDLE = 200  # blocks without a smaller violation before a round ends
