@@ -143,3 +143,30 @@ def test_a_threshold_between_two_neighbors_in_single_precision_is_verified():
     assert np.mean(stump.predict(X) != y) == 0.2
     assert np.array_equal(stump.predict(X), stump.predict(X.astype(np.float64)))
     stump.verify(X, y)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "few values", "constant"])
+@pytest.mark.parametrize(("n", "d"), [(3, 1), (257, 4), (700, 6), (2000, 9)])
+def test_the_largest_edge_is_that_of_all_cuts(n, d, kind):
+    """Only blocks of rows that may have it are scanned; equal values are not separated, and ties go to the first cut."""
+    rng = np.random.default_rng(n + d)
+    X = (
+        rng.standard_normal((n, d))
+        if kind == "continuous"
+        else rng.integers(0, 5 if kind == "few values" else 1, (n, d)) * 1.0
+    )
+    order = stumps.sorted_columns(np.asfortranarray(X))
+    for equal in (True, False):
+        weights = np.ones(n, dtype=np.int64) if equal else rng.integers(1, 9, n)  # sums are exact
+        signed = np.where(X[:, 0] + 2 * rng.standard_normal(n) > 0, weights, -weights)
+        total = int(signed.sum())
+        best, answer = abs(total), (0, -1, total >= 0)
+        for j in range(d):
+            rows = np.argsort(X[:, j], kind="stable")
+            edges = total - 2 * np.cumsum(signed[rows])
+            edges[np.append(X[rows[1:], j] == X[rows[:-1], j], True)] = 0  # no cut between equal values
+            k = int(np.argmax(np.abs(edges)))
+            if abs(edges[k]) > best:
+                best, answer = abs(edges[k]), (j, k, edges[k] >= 0)
+        for n_jobs in (1, 2):
+            assert stumps.best_edge(order, signed.astype(float), float(weights.sum()), n_jobs) == answer

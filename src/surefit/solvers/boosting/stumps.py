@@ -16,7 +16,8 @@ from surefit.solvers.trees.presorted import presort
 
 #: Edges that differ by at most this fraction of the total weight are tied: the earlier stump (column, threshold, sign) is kept.
 TIE = 1e-13
-COLUMNS = 4  # scanned together: four independent sums hide latency
+COLUMNS = 4  # added up together: four independent sums hide latency
+BLOCK = 256  # rows whose extreme sums decide whether they are scanned
 ENTRIES = 2**17  # in a block of columns, which threads share: 0.1 ms, longer than a thread takes to start
 
 
@@ -80,51 +81,72 @@ def best_edge(order: np.ndarray, signed: np.ndarray, total: float, n_jobs: int |
 
 @compiled
 def _scan_columns(order, signed, T, margin):
-    """Return the largest edge of each column, with its sign, and its position; -1 if all values are equal."""
-    d = len(order)
+    """Return the largest edge of each column, with its sign, and its position; -1 if all values are equal.
+
+    The first pass keeps the extreme sums of blocks of rows; only blocks that may have the largest edge are scanned.
+    """
+    d, n = order.shape
     edges, where = np.empty(d), np.empty(d, dtype=np.int64)
-    last = d - d % COLUMNS
-    for j in range(0, last, COLUMNS):
-        _scan_four(
-            order[j], order[j + 1], order[j + 2], order[j + 3], signed, T, margin, edges[j : j + 4], where[j : j + 4]
-        )
-    for j in range(last, d):
-        edges[j], where[j] = _scan(order[j], signed, T, margin)
+    sums = np.empty((-(-n // BLOCK), 3, COLUMNS))  # before each block, and the largest and the smallest one in it
+    for j in range(0, d, COLUMNS):
+        end = d - 1  # the last column takes the places of those that do not exist
+        _add_four(order[j], order[min(j + 1, end)], order[min(j + 2, end)], order[min(j + 3, end)], signed, sums)
+        for c in range(min(COLUMNS, d - j)):
+            edges[j + c], where[j + c] = _scan_blocks(order[j + c], signed, T, margin, sums, c)
     return edges, where
 
 
 @compiled
-def _scan(order, signed, T, margin):
-    best, place, edge_there, c = -1.0, -1, 0.0, 0.0
-    for k in range(len(order)):
+def _scan(order, signed, T, margin, first, last, c, best, edge_there, place):
+    """Return the size, edge and position of the largest edge up to now, after positions ``first`` to ``last - 1``."""
+    for k in range(first, last):
         entry = order[k]
         c += signed[entry >> 1]
         edge = T - 2.0 * c
-        if entry & 1 and abs(edge) > best + margin:
+        if abs(edge) > best + margin and entry & 1:
             best, place, edge_there = abs(edge), k, edge
-    return edge_there, place
+    return best, edge_there, place
 
 
 @compiled
-def _scan_four(o0, o1, o2, o3, signed, T, margin, edges, where):
+def _scan_blocks(order, signed, T, margin, sums, c):
+    """Return the largest edge of a column and its position, from the extreme sums of its blocks."""
+    n, widest, largest = len(order), 0, -1.0
+    for block in range(len(sums)):
+        possible = max(abs(T - 2.0 * sums[block, 1, c]), abs(T - 2.0 * sums[block, 2, c]))
+        if possible > largest:
+            widest, largest = block, possible
+    first = widest * BLOCK
+    enough, _, _ = _scan(order, signed, T, margin, first, min(first + BLOCK, n), sums[widest, 0, c], -1.0, 0.0, -1)
+    best, edge, place = -1.0, 0.0, -1
+    for block in range(len(sums)):
+        if max(abs(T - 2.0 * sums[block, 1, c]), abs(T - 2.0 * sums[block, 2, c])) >= enough - margin:
+            first, c_before = block * BLOCK, sums[block, 0, c]
+            last = min(first + BLOCK, n)
+            best, edge, place = _scan(order, signed, T, margin, first, last, c_before, best, edge, place)
+    return edge, place
+
+
+@compiled
+def _add_four(o0, o1, o2, o3, signed, sums):
+    """Write the sums before each block of four columns, and the extreme ones in it."""
     c0 = c1 = c2 = c3 = 0.0
-    b0 = b1 = b2 = b3 = -1.0
-    for k in range(4):
-        where[k], edges[k] = -1, 0.0
-    for k in range(len(o0)):
-        e0, e1, e2, e3 = o0[k], o1[k], o2[k], o3[k]
-        c0 += signed[e0 >> 1]
-        c1 += signed[e1 >> 1]
-        c2 += signed[e2 >> 1]
-        c3 += signed[e3 >> 1]
-        if abs(T - 2.0 * c0) > b0 and e0 & 1:
-            b0, where[0], edges[0] = abs(T - 2.0 * c0) + margin, k, T - 2.0 * c0
-        if abs(T - 2.0 * c1) > b1 and e1 & 1:
-            b1, where[1], edges[1] = abs(T - 2.0 * c1) + margin, k, T - 2.0 * c1
-        if abs(T - 2.0 * c2) > b2 and e2 & 1:
-            b2, where[2], edges[2] = abs(T - 2.0 * c2) + margin, k, T - 2.0 * c2
-        if abs(T - 2.0 * c3) > b3 and e3 & 1:
-            b3, where[3], edges[3] = abs(T - 2.0 * c3) + margin, k, T - 2.0 * c3
+    for block in range(len(sums)):
+        before, high, low = sums[block, 0], sums[block, 1], sums[block, 2]
+        before[0], before[1], before[2], before[3] = c0, c1, c2, c3
+        h0 = h1 = h2 = h3 = -np.inf
+        l0 = l1 = l2 = l3 = np.inf
+        for k in range(np.uint64(block * BLOCK), np.uint64(min(block * BLOCK + BLOCK, len(o0)))):
+            c0 += signed[o0[k] >> 1]
+            c1 += signed[o1[k] >> 1]
+            c2 += signed[o2[k] >> 1]
+            c3 += signed[o3[k] >> 1]
+            h0, l0 = c0 if c0 > h0 else h0, c0 if c0 < l0 else l0
+            h1, l1 = c1 if c1 > h1 else h1, c1 if c1 < l1 else l1
+            h2, l2 = c2 if c2 > h2 else h2, c2 if c2 < l2 else l2
+            h3, l3 = c3 if c3 > h3 else h3, c3 if c3 < l3 else l3
+        high[0], high[1], high[2], high[3] = h0, h1, h2, h3
+        low[0], low[1], low[2], low[3] = l0, l1, l2, l3
 
 
 @compiled
