@@ -37,7 +37,8 @@ def test_scans_find_the_lowest_best_cut(bins, columns):
         drawn = rng.permutation(6)[: columns + 1]
         cells, marks = np.zeros(256 * columns, dtype=np.uint64), np.zeros(4 * columns, dtype=np.uint64)
         W, P = int(times.sum()), int(times[second == 1].sum())
-        common = codes.reshape(-1), np.uint64(6), entries_of(times, second), 0, n, drawn, 1, columns, cells
+        rows = codes.reshape(-1), np.uint64(6), entries_of(times, second)
+        common = rows, (0, n), drawn, 1, columns, cells
         add_rows(*common)
         many = [scan(cells, np.empty((4, 256)), c, W, P) for c in range(columns)]
         assert not cells.any()

@@ -97,9 +97,10 @@ def _scan_columns(order, signed, T, margin):
 
 
 @compiled
-def _scan(order, signed, T, margin, first, last, c, best, edge_there, place):
-    """Return the size, edge and position of the largest edge up to now, after positions ``first`` to ``last - 1``."""
-    for k in range(first, last):
+def _scan(order, signed, T, margin, first, c, found):
+    """Return the size, edge and position of the largest edge: those ``found`` before, or one in the block from ``first`` on."""
+    best, edge_there, place = found
+    for k in range(first, min(first + BLOCK, len(order))):
         entry = order[k]
         c += signed[entry >> 1]
         edge = T - 2.0 * c
@@ -111,20 +112,17 @@ def _scan(order, signed, T, margin, first, last, c, best, edge_there, place):
 @compiled
 def _scan_blocks(order, signed, T, margin, sums, c):
     """Return the largest edge of a column and its position, from the extreme sums of its blocks."""
-    n, widest, largest = len(order), 0, -1.0
+    widest, largest = 0, -1.0
     for block in range(len(sums)):
         possible = max(abs(T - 2.0 * sums[block, 1, c]), abs(T - 2.0 * sums[block, 2, c]))
         if possible > largest:
             widest, largest = block, possible
-    first = widest * BLOCK
-    enough, _, _ = _scan(order, signed, T, margin, first, min(first + BLOCK, n), sums[widest, 0, c], -1.0, 0.0, -1)
-    best, edge, place = -1.0, 0.0, -1
+    found = (-1.0, 0.0, -1)
+    enough = _scan(order, signed, T, margin, widest * BLOCK, sums[widest, 0, c], found)[0] - margin
     for block in range(len(sums)):
-        if max(abs(T - 2.0 * sums[block, 1, c]), abs(T - 2.0 * sums[block, 2, c])) >= enough - margin:
-            first, c_before = block * BLOCK, sums[block, 0, c]
-            last = min(first + BLOCK, n)
-            best, edge, place = _scan(order, signed, T, margin, first, last, c_before, best, edge, place)
-    return edge, place
+        if max(abs(T - 2.0 * sums[block, 1, c]), abs(T - 2.0 * sums[block, 2, c])) >= enough:
+            found = _scan(order, signed, T, margin, block * BLOCK, sums[block, 0, c], found)
+    return found[1], found[2]
 
 
 @compiled

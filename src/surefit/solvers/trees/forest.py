@@ -104,7 +104,7 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
     drawn = columns.copy()
     table, width = by_row.reshape(-1), np.uint64(by_row.shape[1])
     cells, marks = np.zeros(256 * max_features, dtype=np.uint64), np.zeros(4 * max_features, dtype=np.uint64)
-    scores = np.empty((4, 256))
+    rows, space = (table, width, entries), (cells, marks, np.empty((4, 256)))
     while top > 0:
         top -= 1
         first, last, parent, level = waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3]
@@ -130,7 +130,7 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
         if last - first < min_split:
             reason[node] = FEW_ROWS
             continue
-        state, j, b, score = _search(table, width, entries, first, last, drawn, cells, marks, scores, state, W, P)
+        state, j, b, score = _search(rows, (first, last), drawn, space, state, W, P)
         if j < 0:
             reason[node] = NO_CUT
             continue
@@ -159,9 +159,10 @@ def _grow(by_row, entries, columns, max_features, max_depth, min_split, state, w
 
 
 @compiled
-def _search(table, width, entries, first, last, drawn, cells, marks, scores, state, W, P):
+def _search(rows, span, drawn, space, state, W, P):
     """Draw columns until enough are not constant; return the state, the best column and bin (-1: none) and its score."""
-    d, wanted, few = len(drawn), len(marks) // 4, last - first < FEW
+    cells, marks, scores = space
+    d, wanted, few = len(drawn), len(marks) // 4, span[1] - span[0] < FEW
     best, best_j, best_b, taken, useful = -1.0, -1, -1, 0, 0
     room = TIE * W
     while taken < d and useful < wanted:
@@ -170,9 +171,9 @@ def _search(table, width, entries, first, last, drawn, cells, marks, scores, sta
             state, other = _next_random(state, d - k)
             drawn[k], drawn[k + other] = drawn[k + other], drawn[k]
         if few:
-            add_few(table, width, entries, first, last, drawn, taken, batch, cells, marks)
+            add_few(rows, span, drawn, taken, batch, cells, marks)
         else:
-            add_rows(table, width, entries, first, last, drawn, taken, batch, cells)
+            add_rows(rows, span, drawn, taken, batch, cells)
         for c in range(batch):
             j = drawn[taken + c]
             score, b = scan_few(cells, marks, scores, c, W, P) if few else scan(cells, scores, c, W, P)

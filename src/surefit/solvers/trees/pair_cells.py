@@ -29,8 +29,9 @@ def cell(entry):
 
 
 @compiled
-def add_rows(table, width, entries, first, last, drawn, taken, batch, cells):
-    """Add the rows to the histograms of ``batch`` columns."""
+def add_rows(rows, span, drawn, taken, batch, cells):
+    """Add the rows at places ``span`` to the histograms of ``batch`` columns."""
+    (table, width, entries), (first, last) = rows, span
     if batch == 5:  # the square root of 25 to 35 columns: five independent additions
         a, b, c = np.uint64(drawn[taken]), np.uint64(drawn[taken + 1]), np.uint64(drawn[taken + 2])
         d, e = np.uint64(drawn[taken + 3]), np.uint64(drawn[taken + 4])
@@ -49,8 +50,9 @@ def add_rows(table, width, entries, first, last, drawn, taken, batch, cells):
 
 
 @compiled
-def add_few(table, width, entries, first, last, drawn, taken, batch, cells, marks):
-    """Add the rows to the histograms of ``batch`` columns, and mark the bins of the rows."""
+def add_few(rows, span, drawn, taken, batch, cells, marks):
+    """Add the rows at places ``span`` to the histograms of ``batch`` columns, and mark the bins of the rows."""
+    (table, width, entries), (first, last) = rows, span
     if batch == 5:
         a, b, c = np.uint64(drawn[taken]), np.uint64(drawn[taken + 1]), np.uint64(drawn[taken + 2])
         d, e = np.uint64(drawn[taken + 3]), np.uint64(drawn[taken + 4])
