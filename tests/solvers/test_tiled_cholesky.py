@@ -6,6 +6,7 @@ from scipy.linalg import LinAlgError, lapack
 
 from surefit import GaussianProcessRegressor, KernelRidge
 from surefit.kernels import RBF, Noise
+from surefit.kernels.vectors import in_parts
 from surefit.solvers import tiled_cholesky
 
 
@@ -82,3 +83,10 @@ def test_same_fits_for_any_number_of_threads(monkeypatch, d):
     assert process[0].kernel_ == process[1].kernel_
     for model in ridge:
         assert model.verify(X, y)["kernel_ridge.gap"].ok
+
+
+@pytest.mark.parametrize("shape", [(1_700, 1_300), (5,), (0, 3)])
+@pytest.mark.usefixtures("threads")
+def test_parts_of_an_elementwise_operation_cover_the_array(shape):
+    values = np.random.default_rng(0).standard_normal(shape)
+    assert np.array_equal(in_parts(np.divide, values, 0.3), values / 0.3)

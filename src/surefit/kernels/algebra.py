@@ -11,6 +11,7 @@ from surefit.kernels.combined import KERNEL, _Combined, _Wrapped, prefixed, row_
 from surefit.kernels.constant import Constant
 from surefit.kernels.hyperparameters import Hyperparameter
 from surefit.kernels.polynomial import integer_power
+from surefit.kernels.vectors import in_parts
 
 
 class _Pair(_Combined):
@@ -175,7 +176,7 @@ class Scaled(_Wrapped):
         return self.kernel
 
     def _combined(self, values):
-        return values * values.dtype.type(self.factor)
+        return in_parts(np.multiply, values, values.dtype.type(self.factor))
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
@@ -183,8 +184,8 @@ class Scaled(_Wrapped):
         return self._own("factor") + prefixed("kernel", self.kernel)
 
     def _derivatives(self, A, K):
-        inner = self.kernel._derivatives(A, K / self.factor)
-        return [lambda: K] + [lambda derivative=derivative: self.factor * derivative() for derivative in inner]
+        inner = self.kernel._derivatives(A, in_parts(np.divide, K, self.factor))
+        return [lambda: K] + [lambda own=own: in_parts(np.multiply, own(), self.factor) for own in inner]
 
     def feature_map(self, X) -> np.ndarray:
         """Return the features times the square root of the factor."""

@@ -44,6 +44,17 @@ def products(A, B) -> np.ndarray:
     return np.ascontiguousarray((A @ B.T).toarray())
 
 
+def in_parts(operation: np.ufunc, values: np.ndarray, number: float) -> np.ndarray:
+    """Return ``operation(values, number)``, computed in parts that threads share if there are many values."""
+    found = np.empty_like(values)
+
+    def part(start: int, stop: int) -> None:
+        operation(values[start:stop], number, out=found[start:stop])
+
+    map_parts(part, (len(values), values.size // max(1, len(values))), 1)
+    return found
+
+
 def square_norms(A) -> np.ndarray:
     """Return the squared norms of the rows, in float64."""
     if sparse.issparse(A):
