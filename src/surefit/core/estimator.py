@@ -126,8 +126,14 @@ def complete(estimator: Any, wait: bool = False) -> Any:
         found = Pending(found, estimator) if waits else proved(found, estimator)
         estimator._certificate = found
     elif isinstance(found, Pending) and not wait:
-        found = estimator._certificate = found.certificate()
+        with _sharing(estimator, found.draft.sample[0]):
+            found = estimator._certificate = found.certificate()
     return found
+
+
+def _sharing(estimator: Any, X: Any) -> AbstractContextManager[None]:
+    """Return the context of a fit to ``X`` and of its proof, even if that is deferred: their sums then have a fixed order."""
+    return threads_instead_of_blas() if estimator._shares_rows and is_tall(X) else _NOTHING
 
 
 def _completing(method: Any) -> Any:
@@ -138,7 +144,7 @@ def _completing(method: Any) -> Any:
         X = args[0] if args else kwargs.get("X")
         if is_partitioned(X):
             return _cluster().fit(self, method.__name__, *args, **kwargs)
-        with one_pass(), threads_instead_of_blas() if self._shares_rows and is_tall(X) else _NOTHING:
+        with one_pass(), _sharing(self, X):
             fitted = method(self, *args, **kwargs)
             complete(self, wait=True)
         return fitted
