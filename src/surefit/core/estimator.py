@@ -126,7 +126,7 @@ def complete(estimator: Any, wait: bool = False) -> Any:
         found = Pending(found, estimator) if waits else proved(found, estimator)
         estimator._certificate = found
     elif isinstance(found, Pending) and not wait:
-        with _sharing(estimator, found.draft.sample[0]):
+        with _sharing(estimator, (found.draft.sample or (None,))[0]):
             found = estimator._certificate = found.certificate()
     return found
 
