@@ -148,17 +148,28 @@ def gram_of_rows(X, weights: np.ndarray | None, x_mean: np.ndarray) -> np.ndarra
     """Return ``Z Z'`` for ``Z = sqrt(s) (X - mean)``: the smaller Gram matrix if there are fewer rows than features."""
     if sparse.issparse(X):
         X = X.astype(np.float64)
-        inner, along = (X @ X.T).toarray(), np.asarray(X @ x_mean).ravel()
-        K = inner - along[:, None] - along[None, :] + x_mean @ x_mean
+        K = _about(x_mean, (X @ X.T).toarray(), X)
+    elif weights is None and X.dtype == np.float64 and _near_origin(X):
+        K = _about(x_mean, X @ X.T, X)
     else:
         K = np.zeros((X.shape[0], X.shape[0]))
-        size = max(64, BLOCK_BYTES // (8 * X.shape[0]))
+        size = max(
+            X.shape[0], BLOCK_BYTES // (8 * X.shape[0])
+        )  # number of columns of a block, which is at most as large as K
         for start in range(0, X.shape[1], size):
             Z = X[:, start : start + size] - x_mean[start : start + size]
             K += Z @ Z.T
     if weights is not None:
         root = np.sqrt(weights)
         K *= root[:, None] * root[None, :]
+    return K
+
+
+def _about(mean: np.ndarray, K: np.ndarray, X) -> np.ndarray:
+    """Return the inner products of the rows about ``mean``; ``K``, those about zero, is modified."""
+    along = np.asarray(X @ mean).ravel()
+    K -= along[:, None]
+    K -= along - mean @ mean
     return K
 
 
