@@ -78,12 +78,13 @@ def test_classifiers_have_the_same_bits_for_any_number_of_threads(monkeypatch, m
     assert found[0] == found[1] == found[2]
 
 
-def test_lasso_on_columns_has_the_same_bits_for_any_number_of_threads(monkeypatch):
-    rows, y = (
-        np.asfortranarray(X[:300] @ RNG.standard_normal((20, 700)) + RNG.standard_normal((300, 700))),
-        NUMBERS[:300],
-    )
+@pytest.mark.parametrize("layout", [np.asfortranarray, sparse.csc_array], ids=["dense", "csc"])
+def test_lasso_on_columns_has_the_same_bits_for_any_number_of_threads(monkeypatch, layout):
+    values, y = X[:300] @ RNG.standard_normal((20, 700)) + RNG.standard_normal((300, 700)), NUMBERS[:300]
+    rows = layout(np.where(np.abs(values) > 2.0, values, 0.0))
     monkeypatch.setattr(threads, "THREADED", 1)
+    for name, value in {"THREADED": 1, "LEAST": 100}.items():
+        monkeypatch.setattr(f"surefit.operators.sparse_columns.{name}", value)
     monkeypatch.setattr("surefit.checks.gap.operators.THREADED", 1)
     found, model = [], Lasso(alpha=0.05)
     for count in (1, 2, 3):

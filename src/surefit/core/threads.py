@@ -1,20 +1,20 @@
 """Reproducible threads: fixed blocks, shared among threads, combined in a fixed order.
 
 The division into blocks depends on the problem alone, never on ``n_jobs``, and partial results are added in the order of the blocks.
-Results are therefore identical for any number of threads. Threads exist for one call only, so callers share no state and forked processes
-are safe. The caller's own thread takes blocks like the others. Blocks must release the GIL (``@compiled`` loops, NumPy, BLAS restricted to
-one thread).
+Results are therefore identical for any number of threads. Helpers belong to the thread that calls and end a millisecond after their last
+block, so callers share no state, and forked processes start without helpers. The caller's own thread takes blocks like the others. Blocks
+must release the GIL (``@compiled`` loops, NumPy, BLAS restricted to one thread).
 """
 
 from __future__ import annotations
 
 import threading
-from _thread import allocate_lock, start_new_thread
+from _thread import allocate_lock
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
-from functools import cache
+from functools import cache, partial
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
@@ -23,6 +23,7 @@ from threadpoolctl import ThreadpoolController
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.guards.machine import cores
+from surefit.core.helpers import helpers
 
 PARTS = 16  # largest number of parts of rows that threads share
 LINES = 64  # rows of a part of a product are a multiple of this, so that BLAS groups them as in one product
@@ -76,8 +77,7 @@ def map_blocks(work: Callable[[int, int], Any], n: int, size: int, n_jobs: int |
 def _share(work: Callable[[int, int], Any], pieces: list[tuple[int, int]], threads: int) -> list[Any]:
     """Return the results of all pieces; each thread, this one included, takes the next piece that is left.
 
-    A pass of an iterative fit may take less than a millisecond, so threads are started by the function beneath
-    ``threading.Thread``, which does not wait until they run. A pool of threads would take several times as long.
+    The caller never waits for a thread that has no piece.
     """
     left, results, errors = deque(enumerate(pieces)), [None] * len(pieces), []
 
@@ -93,21 +93,25 @@ def _share(work: Callable[[int, int], Any], pieces: list[tuple[int, int]], threa
                 left.clear()
                 errors.append((index, error))
 
-    def help_and_release(lock: Any) -> None:
-        take()
-        lock.release()
+    def help_with(lock: Any) -> None:
+        if lock.acquire(blocking=False):  # otherwise the caller took all pieces before this thread ran
+            try:
+                take()
+            finally:
+                lock.release()
 
-    locks = []
-    for _ in range(threads - 1):
-        locks.append(allocate_lock())
-        locks[-1].acquire()
-        start_new_thread(copy_context().run, (help_and_release, locks[-1]))
+    team = helpers(threads - 1)
+    locks = [allocate_lock() for _ in team]
+    for helper, lock in zip(team, locks, strict=True):
+        helper.post(partial(copy_context().run, help_with, lock))
     granted, _GRANTED.count = _GRANTED.count, min(_GRANTED.count, 1)  # a block does not start threads of its own
     try:
         take()
     finally:
         _GRANTED.count = granted
-    for lock in locks:  # free when its thread has ended
+        for helper in team:
+            helper.withdraw()
+    for lock in locks:  # free unless its thread still works
         lock.acquire()
     if errors:
         raise min(errors, key=lambda found: found[0])[1]

@@ -12,7 +12,7 @@ from surefit.core.callbacks import progress_reporter
 from surefit.core.claims import Claim
 from surefit.core.errors import InvalidParameter
 from surefit.core.estimator import warn_unless_converged
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import threads_instead_of_blas
 from surefit.linear.log_link import solved
 from surefit.losses import curvature, is_margin_loss
 from surefit.problems.composed import Rows, read_rows
@@ -57,7 +57,10 @@ def fit_composed(estimator, X, y, sample_weight, loss=None, labels: bool | None 
     terms = terms_of(problem, rows.X.shape[1])
     starts = _starts(estimator, rows)
     reporter = progress_reporter(estimator, rows.X, rows.y)
-    with Budget(estimator.max_iter, getattr(estimator, "max_time", None), reporter) as budget, one_blas_thread():
+    with (
+        Budget(estimator.max_iter, getattr(estimator, "max_time", None), reporter) as budget,
+        threads_instead_of_blas(),
+    ):
         results = [
             solved(
                 rows.X, t, rows.c, loss, terms, intercept=problem["fit_intercept"], tol=problem["tol"], budget=budget,

@@ -5,7 +5,7 @@ from surefit.core.budget import Budget
 from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with_callbacks
 from surefit.core.claims import Claim
 from surefit.core.estimator import CertifiedMixin, warn_unless_converged
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import threads_instead_of_blas
 from surefit.core.validation import (
     BOOLEAN,
     COUNT,
@@ -133,7 +133,7 @@ class HuberRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, Linea
         s = np.ones(len(y)) if weights is None else weights
         start = self._start(X.shape[1])
         reporter = progress_reporter(self, X, y)
-        with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread():
+        with Budget(self.max_iter, self.max_time, reporter) as budget, threads_instead_of_blas():
             found = minimize_huber(
                 X, y, s, epsilon=float(self.epsilon), alpha=float(self.alpha), intercept=bool(self.fit_intercept),
                 tol=float(self.tol), budget=budget, start=start,

@@ -1,9 +1,10 @@
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from surefit.core.jit import compiled
-from surefit.core.threads import blocks
+from surefit.core.threads import THREADED, blocks, map_parts
 from surefit.operators.base import (
     add_columns,
     column_axpy,
@@ -16,6 +17,7 @@ from surefit.operators.base import (
     scratch,
 )
 
+LEAST = 1 << 16  # entries of a part that threads share
 BLOCK_ENTRIES = 1 << 17  # 1 MB: rows of the block are read again for every stored entry, so it should stay in cache
 DENSE_FROM = 0.25  # stored fraction from which a column is treated as dense
 
@@ -40,18 +42,34 @@ def _(design):
 
 @column_statistics.register(SparseColumns)
 def _(design, y, weights, center):
-    means, norms, products = (np.empty(len(design.indptr) - 1) for _ in range(3))
-    _statistics(design, weights * y, weights, center, means, norms, products)
-    return means, norms, products
+    d = len(design.indptr) - 1
+    found, weighted_y = [np.empty(d) for _ in range(3)], weights * y
+    _map_columns(
+        design, np.arange(d), lambda first, last: _statistics(design, weighted_y, weights, center, first, last, *found)
+    )
+    return tuple(found)
+
+
+def _map_columns(design: SparseColumns, columns: np.ndarray, part: Callable[[int, int], None]) -> None:
+    """Run ``part(first, last)`` on ranges of ``columns``, which threads share by the number of their entries."""
+    if len(design.data) < THREADED or not len(columns):
+        part(0, len(columns))
+        return
+    ends = np.cumsum(design.indptr[columns + 1] - design.indptr[columns])
+
+    def of_entries(start: int, stop: int) -> None:
+        part(*np.searchsorted(ends, (start, stop if stop < ends[-1] else stop + 1)))
+
+    map_parts(of_entries, (int(ends[-1]), 1), LEAST)
 
 
 @compiled
-def _statistics(design, weighted_y, weights, center, means, norms, products):
+def _statistics(design, weighted_y, weights, center, first, last, means, norms, products):
     all_weight, all_y = 0.0, 0.0
     for i in range(design.n_rows):
         all_weight += weights[i]
         all_y += weighted_y[i]
-    for j in range(len(design.indptr) - 1):
+    for j in range(first, last):
         start, stop = design.indptr[j], design.indptr[j + 1]
         full = stop - start == design.n_rows
         mean = 0.0
@@ -78,7 +96,10 @@ def _statistics(design, weighted_y, weights, center, means, norms, products):
 
 @correlations.register(SparseColumns)
 def _(design, v, means, scales, columns, out):
-    _correlations(design, v, np.sum(v), means, scales, columns, out)
+    total = np.sum(v)
+    _map_columns(
+        design, columns, lambda first, last: _correlations(design, v, total, means, scales, columns[first:last], out)
+    )
 
 
 @compiled

@@ -9,7 +9,7 @@ from surefit.core.callbacks import CallbackSupportMixin, progress_reporter, with
 from surefit.core.errors import SurefitError
 from surefit.core.estimator import CertifiedMixin
 from surefit.core.routing import route, router_of
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import threads_instead_of_blas
 from surefit.core.validation import (
     ANYTHING,
     ARRAY,
@@ -58,7 +58,7 @@ class _PathCV(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, InactiveMixi
         """Choose alpha by cross-validation and fit all rows; ``finish`` sets the intercept of compressed rows."""
         factors = read_factors(self, X.shape[1])
         reporter = progress_reporter(self, X, y)
-        with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread():
+        with Budget(self.max_iter, self.max_time, reporter) as budget, threads_instead_of_blas():
             results = [path_errors(self, folds, l1_ratio=ratio, factors=factors, budget=budget) for ratio in ratios]
             usable = [(i, result) for i, result in enumerate(results) if len(result.alphas)]
             if not usable:

@@ -9,7 +9,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from surefit.core.budget import Budget, Reason
 from surefit.core.errors import ConvergenceWarning, InvalidParameter
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import threads_instead_of_blas
 from surefit.core.validation import read_weights
 from surefit.core.warn import warn
 from surefit.linear.lasso.training import make_penalty
@@ -148,14 +148,14 @@ def enet_path(
             if value is not None and value is not False:
                 raise InvalidParameter("path", name, "left out for several targets", value)
         grid = weights_of(alphas, eps, lambda: largest_alpha(X, y, l1_ratio, fit_intercept))
-        with Budget(max_iter, max_time) as budget, one_blas_thread():
+        with Budget(max_iter, max_time) as budget, threads_instead_of_blas():
             found = solve_targets(X, y, grid, l1_ratio, fit_intercept, tol=tol, budget=budget, start=coef_init)
         _warn_unless_complete(found, grid, budget)
         return _returned(grid, [result.W.T for result in found], found, return_n_iter)
     y = y.ravel()
     weights = read_weights("path", sample_weight, X.shape[0])
     factors = None if penalty_factors is None else np.ascontiguousarray(penalty_factors, dtype=np.float64)
-    with Budget(max_iter, max_time) as budget, one_blas_thread():
+    with Budget(max_iter, max_time) as budget, threads_instead_of_blas():
         prepared = prepare(as_design(X), y, weights, fit_intercept)
         grid = alpha_grid(prepared, l1_ratio, eps, alphas, positive, factors)
         penalties = [make_penalty(alpha, l1_ratio, positive, factors) for alpha in grid]

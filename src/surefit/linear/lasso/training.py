@@ -12,7 +12,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData, InvalidParameter
 from surefit.core.estimator import warn_unless_converged
 from surefit.core.partitioned import PartitionedRows
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import threads_instead_of_blas
 from surefit.core.validation import (
     ANYTHING,
     ARRAY,
@@ -100,7 +100,7 @@ def fit_rows(estimator, X, y, weights: np.ndarray | None, l1_ratio: float, *, co
     start = getattr(estimator, "coef_", None) if estimator.warm_start else None
     starts = _starts(start, len(targets), X.shape[1])
     reporter = progress_reporter(estimator, X, y)
-    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, one_blas_thread():
+    with Budget(estimator.max_iter, estimator.max_time, reporter) as budget, threads_instead_of_blas():
         prepared, few = prepared_rows(X, targets, weights, estimator.fit_intercept)
         if estimator.radius is None:
             penalty = make_penalty(estimator.alpha, l1_ratio, estimator.positive, factors)

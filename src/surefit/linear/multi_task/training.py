@@ -16,7 +16,7 @@ from surefit.core.claims import Claim
 from surefit.core.errors import InvalidData
 from surefit.core.estimator import CertifiedMixin, warn_unless_converged
 from surefit.core.sparse_coef import linear_scores
-from surefit.core.threads import one_blas_thread
+from surefit.core.threads import threads_instead_of_blas
 from surefit.core.validation import BOOLEAN, check_params, read_data
 from surefit.linear.lasso.training import RULES as LASSO_RULES
 from surefit.linear.lasso.training import usable_target
@@ -69,7 +69,7 @@ class MultiTaskRegressor(CertifiedMixin, CallbackSupportMixin, StatedGapMixin, R
         X = np.asarray(X, dtype=np.float64)
         means = (column_means(X), column_means(y)) if problem["fit_intercept"] else zero
         reporter = progress_reporter(self, X, y)
-        with Budget(self.max_iter, self.max_time, reporter) as budget, one_blas_thread():  # type: ignore[attr-defined]
+        with Budget(self.max_iter, self.max_time, reporter) as budget, threads_instead_of_blas():  # type: ignore[attr-defined]
             result = minimize(
                 X - means[0], y - means[1], problem["l1"], problem["l2"], tol=problem["tol"], budget=budget, start=start
             )

@@ -7,15 +7,9 @@ task contain its generation in the high bits, so that a thread that comes late t
 
 from __future__ import annotations
 
-import sys
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
+from surefit.core.atomics import added, give_way, swapped
 from surefit.core.jit import compiled
 from surefit.solvers.boosting.histograms import clear
 from surefit.solvers.boosting.tasks import DIVIDE, DONE, KIND, LIMIT, LINE, NEXT, OVER, USED, perform
@@ -26,36 +20,6 @@ TASK = 32  # bits of the number of a block
 def make_board(assistants: int) -> np.ndarray:
     """Return the board of a team, without a task."""
     return np.zeros(USED + LINE * assistants, dtype=np.int64)
-
-
-def _atomic(operation: str) -> Any:
-    @intrinsic
-    def change(typing_context, board, place, value):
-        def code(context, builder, signature, args):
-            array = context.make_array(signature.args[0])(context, builder, args[0])
-            pointer = cgutils.get_item_pointer(context, builder, signature.args[0], array, [args[1]], wraparound=False)
-            return builder.atomic_rmw(operation, pointer, args[2], "seq_cst")
-
-        return types.int64(board, types.int64, types.int64), code
-
-    return change
-
-
-added, swapped = _atomic("add"), _atomic("xchg")  # both return the number before the change
-
-
-def _give_way(typing_context):
-    """Let another thread run."""
-
-    def code(context, builder, signature, args):
-        kind = ir.FunctionType(ir.IntType(32), [])
-        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
-
-    return types.int32(), code
-
-
-give_way: Any = intrinsic(_give_way)
 
 
 @compiled

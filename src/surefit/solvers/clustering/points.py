@@ -141,9 +141,10 @@ def block_size(n: int, width: int = 1) -> int:
     """Return the number of rows per block for results of ``width`` numbers. It depends on the problem alone, so sums have a fixed order.
 
     There are at most 64 blocks, and fewer if their results are large; blocks are large enough to make the overhead of threads negligible.
+    Blocks have about the same number of rows, and their number is a multiple of four if possible, so that threads end at the same time.
     """
-    pieces = min(64, max(4, 2**21 // width))
-    return max(16384, -(-n // pieces))
+    pieces = min(64, max(4, 2**21 // width), max(1, n // 16384))
+    return max(1, -(-n // (pieces - pieces % 4 or pieces)))
 
 
 @compiled(relaxed=True)

@@ -16,7 +16,7 @@ from surefit.kernels.rows import GramRows
 from surefit.solvers.smo.gaussian_rows import COLUMNS, PIECE, GaussianRows
 from surefit.solvers.smo.inner import gather, subtract_rows
 
-THREADED = 1 << 19  # number of stored values below which starting threads takes longer than the work
+THREADED = 1 << 21  # number of stored values below which threads take longer to share the work than to do it
 NARROW = 200  # columns up to which kernel values among some rows are computed rather than read
 COMPUTED = 5  # stored values that are added up in the time in which one kernel value is computed and added
 
