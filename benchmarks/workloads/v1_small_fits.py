@@ -49,11 +49,11 @@ def make(n: int, d: int) -> Small:
 
 
 def measure(data: Small, model: Any) -> Quality:
-    """The mean squared error or error rate on the rows; scatter around centers, or variance that is left."""
+    """The mean squared error or error rate on the rows; scatter around centers, or variances of components relative to the whole."""
     if hasattr(model, "inertia_"):
         return Quality(model.inertia_ / len(data.X))
     if not hasattr(model, "predict"):
-        return Quality(float(np.var(data.X, axis=0, ddof=1).sum() - model.explained_variance_.sum()))
+        return Quality(float(model.explained_variance_.sum() / np.var(data.X, axis=0, ddof=1).sum()))
     target = getattr(data, ESTIMATORS[type(model).__name__][2])
     return Quality(float(np.mean((model.predict(data.X) - target) ** 2)))
 

@@ -23,7 +23,6 @@ from threadpoolctl import ThreadpoolController
 
 from surefit.core.errors import InvalidParameter
 from surefit.core.guards.machine import cores
-from surefit.core.helpers import helpers
 
 PARTS = 16  # largest number of parts of rows that threads share
 LINES = 64  # rows of a part of a product are a multiple of this, so that BLAS groups them as in one product
@@ -79,6 +78,8 @@ def _share(work: Callable[[int, int], Any], pieces: list[tuple[int, int]], threa
 
     The caller never waits for a thread that has no piece.
     """
+    from surefit.core.helpers import helpers  # most processes share nothing, and need no extensions of Numba
+
     left, results, errors = deque(enumerate(pieces)), [None] * len(pieces), []
 
     def take() -> None:
